@@ -56,6 +56,9 @@ describe.runIf(process.platform === 'linux')('assay service install', () => {
     const started = ['--user daemon-reload', `--user enable ${unit}`, `--user restart ${unit}`];
     expect(user.calls()).toEqual(started);
     expect((await user.run(['stop'])).stdout).toContain('assay service install --undo');
+    expect((await user.run(['status'])).stdout).toContain(`service   ${join(user.units, unit)}`);
+    const status: unknown = JSON.parse((await user.run(['status', '--json'])).stdout);
+    expect(status).toMatchObject({ service: { file: join(user.units, unit) } });
 
     const undone = await user.run(['service', 'install', '--undo', '--yes']);
     expect([undone.code, user.list()]).toEqual([0, []]);

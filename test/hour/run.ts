@@ -16,7 +16,7 @@ The transcript is printed, and written to FOLDER/hour.txt.
 
   --installed  use the servers that are in FOLDER already
 `;
-const ROOT = join(import.meta.dirname, '..', '..');
+const PACKAGE = join(import.meta.dirname, '..', '..', 'packages', 'gateway');
 const run = promisify(execFile);
 
 process.exitCode = await main();
@@ -59,7 +59,7 @@ async function install(
   mkdirSync(prefix, { recursive: true });
   console.error(`Installing Assay${isReused ? '' : ` and ${PACKAGES.length} servers`} into ${prefix} …`);
   const pack = ['pack', '--ignore-scripts', '--json', '--pack-destination', temp];
-  const packed = JSON.parse((await run('npm', pack, { cwd: ROOT })).stdout) as Readonly<
+  const packed = JSON.parse((await run('npm', pack, { cwd: PACKAGE })).stdout) as Readonly<
     Record<string, Packed>
   >;
   // An array; since npm 12, an object with the name as the key.

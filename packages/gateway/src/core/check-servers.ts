@@ -1,6 +1,8 @@
-import { type Cause, formatCause, getRemedy } from './cause.ts';
+import { type Cause, CAUSE_CODES, formatCause, getRemedy } from './cause.ts';
 import type { ServerSpec } from './server-spec.ts';
 import { quote } from '@assay-mcp/kit/printable';
+import { formatCount } from '@assay-mcp/kit/counted';
+import { getServerLevel, SERVER_STATES, type ServerStateName } from '@assay-mcp/kit/server-states';
 import type { Finding } from './finding.ts';
 
 /** Hints that a tool declares. Undefined if not declared. */
@@ -85,6 +87,49 @@ export function checkServers(all: readonly ServerFacts[], known: ReadonlySet<str
       ...warnings.map((warning) => warned(name, warning)),
     ];
   });
+}
+
+/** A server as the running gateway reports it. */
+export interface RunningServerFacts {
+  readonly name: string;
+  readonly state: ServerStateName;
+  /** A phrase. */
+  readonly cause?: string;
+  /** Of a gateway of another version, it may be unknown here. */
+  readonly causeCode?: string;
+  readonly tools?: number;
+  readonly listFaults?: readonly { readonly cause: string; readonly causeCode: string }[];
+}
+
+/** The servers of a running gateway, as it sees them. None is started for it. */
+export function checkRunningServers(all: readonly RunningServerFacts[]): readonly Finding[] {
+  return all.map(({ name, state, cause, causeCode, tools = 0, listFaults = [] }): Finding => {
+    const facts = { check: 'servers', about: name } as const;
+    const isFailing = getServerLevel(state) === 'down' || state === 'restarting';
+    if (isFailing && cause !== undefined && causeCode !== undefined)
+      return {
+        ...{ ...facts, level: 'problem', code: causeCode },
+        message: `Down, so its tools are missing: ${cause}.`,
+        remedy: findRemedy(name, causeCode),
+      };
+    const [first] = listFaults;
+    if (first !== undefined)
+      return {
+        ...{ ...facts, level: 'problem', code: first.causeCode },
+        message: `Some of its lists could not be read: ${listFaults.map((one) => one.cause).join('; ')}.`,
+        remedy: findRemedy(name, first.causeCode),
+      };
+    return {
+      ...facts,
+      level: 'ok',
+      message: `${SERVER_STATES[state].meaning} ${formatCount(tools, 'tool')}.`,
+    };
+  });
+}
+
+function findRemedy(server: string, code: string): string {
+  const known = CAUSE_CODES.find((one) => one === code);
+  return known === undefined ? `\`assay logs ${server}\` shows its log.` : getRemedy(known);
 }
 
 function checkCondition({ name, condition }: ServerFacts): Finding {

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Cause } from '../../src/core/cause.ts';
-import { checkServers, type ServerFacts } from '../../src/core/check-servers.ts';
+import { checkRunningServers, checkServers, type ServerFacts } from '../../src/core/check-servers.ts';
 
 const NONE_REPORTED: ReadonlySet<string> = new Set();
 
@@ -124,4 +124,28 @@ it('the remedy depends only on the code, whatever the texts of a cause say', () 
     .map((cause) => checkServers([down(cause)], NONE_REPORTED)[0])
     .map((found) => found?.level === 'problem' && found.remedy);
   expect(remedies[0]).toBe(remedies[1]);
+});
+
+it.each([
+  [{ state: 'up', tools: 2 }, 'ok', 'Connected. Its tools can be called. 2 tools.'],
+  [{ state: 'idle', tools: 1 }, 'ok', 'Not running, as nothing needs it. Its next call starts it. 1 tool.'],
+  [
+    { state: 'restarting', cause: 'exited with code 1', causeCode: 'PROCESS_EXITED' },
+    'problem',
+    'Down, so its tools are missing: exited with code 1.',
+  ],
+  [
+    { state: 'backoff', cause: 'HTTP 500', causeCode: 'OF_ANOTHER_VERSION' },
+    'problem',
+    'Down, so its tools are missing: HTTP 500.',
+  ],
+  [
+    { state: 'up', tools: 0, listFaults: [{ cause: 'no answer', causeCode: 'START_TIMEOUT' }] },
+    'problem',
+    'Some of its lists could not be read: no answer.',
+  ],
+] as const)('a server of the running gateway is reported as it sees it: %j', (facts, level, message) => {
+  expect(checkRunningServers([{ name: 'a', ...facts }])).toEqual([
+    expect.objectContaining({ check: 'servers', about: 'a', level, message }),
+  ]);
 });

@@ -5,14 +5,18 @@ import {
   CHECKS,
   countFindings,
   computeOutcome,
+  sortFindings,
   type Diagnosis,
   type Finding,
   type Level,
 } from '../../core/finding.ts';
+import { checkRunningServers } from '../../core/check-servers.ts';
+import type { GatewayStatus } from '../../api/status.ts';
 import { toPrintable } from '@assay-mcp/kit/printable';
 import type { AppOptions } from '../../core/command-options.ts';
 import { type Done, withConfig } from './common-options.ts';
-import { print, printJson, formatProse, style } from '@assay-mcp/kit/platform/terminal/print';
+import { printFailure } from './output.ts';
+import { print, printError, printJson, formatProse, style } from '@assay-mcp/kit/platform/terminal/print';
 import { withProgress } from '@assay-mcp/kit/platform/terminal/progress';
 import type { Runtime } from './runtime.ts';
 
@@ -50,7 +54,9 @@ async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<numbe
       onNews: (server, isUp) => say(`checking: ${server} ${isUp ? 'is up' : 'is down'}`),
     }),
   );
-  const { findings, notStarted } = diagnosis;
+  const { notStarted } = diagnosis;
+  const running = notStarted === 'gateway' ? await readRunningServers(runtime, options) : [];
+  const findings = sortFindings([...diagnosis.findings, ...checkRunningServers(running)]);
   const problems = countFindings(findings, 'problem');
   const warnings = countFindings(findings, 'warning');
   if (json) {
@@ -65,14 +71,30 @@ async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<numbe
     if (notStarted !== undefined) print(`${formatProse(NOT_STARTED[notStarted])}\n`);
     print(`${formatCount(problems, 'problem')}, ${formatCount(warnings, 'warning')}`);
   }
-  return EXIT[computeOutcome(diagnosis, strict)];
+  return EXIT[computeOutcome({ ...diagnosis, findings }, strict)];
 }
 
 const NOT_STARTED: Readonly<Record<NonNullable<Diagnosis['notStarted']>, string>> = {
   offline: 'Servers were not started.',
   gateway:
-    'Servers were not started: the gateway of this home runs them, and `assay status` shows their state. `--start` starts each once more.',
+    'Servers are shown as the running gateway of this home sees them. `--start` starts each once more and checks it closely.',
 };
+
+/** None if the gateway cannot be asked; that is printed. */
+async function readRunningServers(
+  runtime: Runtime,
+  options: DoctorOptions,
+): Promise<GatewayStatus['servers']> {
+  const api = await runtime.openApi(options, printError);
+  try {
+    const status = await api.send<GatewayStatus>({ method: 'GET', path: '/status' });
+    if (status.ok) return status.value.servers;
+    printFailure(status.error);
+    return [];
+  } finally {
+    await api.close();
+  }
+}
 
 const SIGNS: Readonly<Record<Level, string>> = {
   ok: style.green('✓ ok     '),

@@ -21,7 +21,7 @@ import { withApi } from './with-api.ts';
 export function statusCommand(runtime: Runtime, done: Done): Command {
   return withConfig(
     new Command('status')
-      .description('show the running gateway: endpoint, servers, clients and pending reviews')
+      .description('show the running gateway: endpoint, service, servers, clients and pending reviews')
       .option('--json', 'print JSON')
       .action(async (options: JsonOptions) => done(await showStatus(runtime, options))),
   );
@@ -36,10 +36,29 @@ function showStatus(runtime: Runtime, options: JsonOptions): Promise<number> {
     const costs = await api.send<ToolCosts>({ method: 'GET', path: '/catalog/costs' });
     // A status is shown even if the tools cannot be counted.
     const cost = costs.ok ? countStatusTokens(costs.value, equipped) : undefined;
-    if (options.json === true) printJson({ ...read.value, ...(cost && { tokens: cost }) });
-    else printStatus(read.value, cost);
+    const service = await findInstalled(runtime, options);
+    if (options.json === true)
+      printJson({ ...read.value, ...(cost && { tokens: cost }), ...(service && { service }) });
+    else printStatus(read.value, { cost, service });
     return read;
   });
+}
+
+/** The service of this home and config; undefined if none is installed or it cannot be read. */
+async function findInstalled(runtime: Runtime, options: JsonOptions): Promise<InstalledService | undefined> {
+  const service = await runtime.findService(options);
+  if (!service.ok || !service.value.isInstalled) return undefined;
+  return { name: service.value.name, file: service.value.file.path };
+}
+
+interface InstalledService {
+  readonly name: string;
+  readonly file: string;
+}
+
+interface StatusDetails {
+  readonly cost: StatusTokens | undefined;
+  readonly service: InstalledService | undefined;
 }
 
 interface StatusTokens {
@@ -57,11 +76,12 @@ function countStatusTokens({ tokens, toolsets }: ToolCosts, equipped: string | u
 
 function printStatus(
   { running, servers, equipped, pending }: GatewayStatus,
-  cost: StatusTokens | undefined,
+  { cost, service }: StatusDetails,
 ): void {
   if (running === undefined)
     print('No gateway is running. A client that attaches starts one, and so does `assay serve`.');
   else for (const line of headOf(running)) print(line);
+  if (service !== undefined) print(`service   ${toPrintable(service.file)}`);
   const ofEquipped = cost?.equipped === undefined ? '' : `, ${formatTokens(cost.equipped)}`;
   if (equipped !== undefined) print(`equipped  ${toPrintable(equipped)}${ofEquipped}`);
   if (cost !== undefined && servers.length > 0) print(`all tools ${formatTokens(cost.all)}`);
