@@ -116,6 +116,13 @@ describe('assay import', () => {
     expect(user.json('.assay', 'mcp.json')).toEqual({ mcpServers: { ...own, 'a-cursor': work } });
     expect(outcomes(await imported(user, 'cursor'))).toEqual({ a: 'same', b: 'same' });
 
+    // Another client with the same account shares its server.
+    user.write(JSON.stringify({ mcpServers: { a: work } }), '.codeium', 'windsurf', 'mcp_config.json');
+    const shared = await user.assay('import', 'windsurf', '--dry-run', '--json');
+    expect(listAt(parseJson(shared.stdout), 'servers')).toMatchObject([
+      { name: 'a', importedAs: 'a-cursor', outcome: 'same' },
+    ]);
+
     // A third account gets a third server; the first client's is not replaced even with --overwrite.
     user.write(
       JSON.stringify({ mcpServers: { a: { ...work, env: { TOKEN: 'third' } } } }),

@@ -18,11 +18,17 @@ export interface Seen {
   readonly text: string;
 }
 
+interface Visit {
+  readonly call?: Call;
+  /** Runs before the client disconnects. */
+  readonly meanwhile?: () => Promise<void>;
+}
+
 /** Connects through an entry of a client's file as that client would, lists all tools and calls one. */
 export async function throughEntry(
   { command = '', args = [], env, url }: Entry,
   { home, env: own }: Person,
-  call?: Call,
+  { call, meanwhile }: Visit = {},
 ): Promise<Seen> {
   const client = new Client({ name: 'cursor-vscode', version: '1.0.0' });
   const stdio = { command, args: [...args], cwd: home, stderr: 'ignore' as const };
@@ -38,17 +44,16 @@ export async function throughEntry(
       : (new LegacyHttpTransport(new URL(url)) as unknown as StdioClientTransport);
   await client.connect(transport, SLOW);
   try {
-    return await seenBy(client, call);
+    const seen = await seenBy(client, call);
+    await meanwhile?.();
+    return seen;
   } finally {
     await client.close();
   }
 }
 
-/** Lists all tools of an endpoint and calls one with the newest revision. Calls `meanwhile` before it closes. */
-export async function overHttp(
-  url: string,
-  { call, meanwhile }: { readonly call?: Call; readonly meanwhile?: () => Promise<void> } = {},
-): Promise<Seen> {
+/** Lists all tools of an endpoint and calls one with the newest revision. */
+export async function overHttp(url: string, { call, meanwhile }: Visit = {}): Promise<Seen> {
   const client = new ModernClient(
     { name: 'tuesday', version: '2.0.0' },
     { versionNegotiation: { mode: 'auto' } },

@@ -22,12 +22,13 @@ export interface Entry {
   readonly url?: string;
 }
 
-/** A person who has servers in two clients, with a separate home folder. */
+/** A person who has servers in three clients, two of them with other accounts, with a separate home folder. */
 export interface Person {
   readonly home: string;
   readonly env: NodeJS.ProcessEnv;
   readonly cursor: ConfigFile;
   readonly claude: ConfigFile;
+  readonly code: ConfigFile;
 }
 
 interface ConfigFile {
@@ -57,12 +58,15 @@ export function newPerson(surroundings: Surroundings): Person {
     command: 'npx',
     args: ['-y', name, ...args],
   });
-  const github = {
+  const github = (token: string): Entry => ({
     ...npx('@modelcontextprotocol/server-github'),
-    env: { GITHUB_PERSONAL_ACCESS_TOKEN: 'ghp_000000000000000000000000000000000000' },
-  };
+    env: { GITHUB_PERSONAL_ACCESS_TOKEN: token },
+  });
+  const [privateToken, workToken] = ['0', '1'].map((digit) => `ghp_${digit.repeat(36)}`) as [string, string];
+  const work = join(home, 'work');
+  mkdirSync(work);
   const cursor = {
-    github,
+    github: github(privateToken),
     filesystem: npx('@modelcontextprotocol/server-filesystem', notes),
     memory: npx('@modelcontextprotocol/server-memory'),
     'sequential-thinking': npx('@modelcontextprotocol/server-sequential-thinking'),
@@ -71,17 +75,32 @@ export function newPerson(surroundings: Surroundings): Person {
     [FAILING]: npx('@modelcontextprotocol/server-slack'),
   };
   const claude = {
-    github,
+    github: github(workToken),
+    filesystem: npx('@modelcontextprotocol/server-filesystem', work),
     notion: { ...npx('@notionhq/notion-mcp-server'), env: { NOTION_TOKEN: 'ntn_0000000000000000' } },
     everything: npx('@modelcontextprotocol/server-everything'),
     team: { type: 'http' as const, url: remote },
   };
+  const code = {
+    github: github(privateToken),
+    memory: npx('@modelcontextprotocol/server-memory'),
+    playwright: npx('@playwright/mcp', '--headless'),
+    context7: npx('@upstash/context7-mcp'),
+    everything: npx('@modelcontextprotocol/server-everything'),
+  };
   return {
     home,
     env: environment(surroundings),
-    cursor: write(join(home, '.cursor', 'mcp.json'), cursor, 2),
+    cursor: write(join(home, '.cursor', 'mcp.json'), { servers: cursor, indent: 2 }),
+    code: write(join(home, '.config', 'Code', 'User', 'mcp.json'), {
+      ...{ servers: code, indent: 2, key: 'servers' },
+      rest: { inputs: [] },
+    }),
     // Claude Code keeps much else in this file, and writes it with its own indentation.
-    claude: write(join(home, '.claude.json'), claude, 4, { numStartups: 12, theme: 'dark' }),
+    claude: write(join(home, '.claude.json'), {
+      ...{ servers: claude, indent: 4 },
+      rest: { numStartups: 12, theme: 'dark' },
+    }),
   };
 }
 
@@ -99,23 +118,26 @@ export function cacheIn(prefix: string): string {
   return join(prefix, 'npm');
 }
 
-function write(
-  path: string,
-  servers: Readonly<Record<string, Entry>>,
-  indent: number,
-  rest: object = {},
-): ConfigFile {
-  const text = `${JSON.stringify({ ...rest, mcpServers: servers }, undefined, indent)}\n`;
+interface Content {
+  readonly servers: Readonly<Record<string, Entry>>;
+  readonly indent: number;
+  /** The member that holds the servers. */
+  readonly key?: string;
+  readonly rest?: object;
+}
+
+function write(path: string, { servers, indent, key = 'mcpServers', rest = {} }: Content): ConfigFile {
+  const text = `${JSON.stringify({ ...rest, [key]: servers }, undefined, indent)}\n`;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
   return { path, servers, text };
 }
 
 export function entryIn(path: string, name: string): Entry {
-  const { mcpServers } = JSON.parse(readFileSync(path, 'utf8')) as {
-    readonly mcpServers: Readonly<Record<string, Entry>>;
-  };
-  const entry = mcpServers[name];
+  const { mcpServers, servers } = JSON.parse(readFileSync(path, 'utf8')) as Readonly<
+    Record<string, Readonly<Record<string, Entry>>>
+  >;
+  const entry = (mcpServers ?? servers)?.[name];
   if (entry === undefined) throw new Error(`${path} has no server "${name}"`);
   return entry;
 }

@@ -4,6 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { type Call, overHttp, throughEntry } from './clients.ts';
 import { entryIn, FAILING, newPerson, type Entry, type Person, type Surroundings } from './person.ts';
+import { measureProcesses, type ProcessUse } from './processes.ts';
 import { openTerminal, screenOf, tooWide, type Terminal } from './terminal.ts';
 
 export interface Hour {
@@ -58,27 +59,29 @@ export async function playHour({ temp, ...place }: Place): Promise<Hour> {
 async function playCommands(recorder: Recorder, person: Person): Promise<void> {
   const { cursor, claude } = person;
   const direct = await directTools(person);
-  const own = (names: readonly string[]): readonly string[] =>
-    names.flatMap((name) => direct.get(name) ?? []);
-  const ofCursor = own(Object.keys(cursor.servers));
-  const ofClaude = own(Object.keys(claude.servers));
+  const ofCursor = toPublicNames(direct, Object.keys(cursor.servers));
+  const ofClaude = toPublicNames(direct, Object.keys(claude.servers), WORK);
   const assay = (line: string, exit = 0, ...shows: readonly RegExp[]): Promise<string> =>
     recorder.step(person, `assay ${line}`.trim(), { exit, shows });
 
-  await assay('', 0, /Claude Code has 4 servers:\s+assay import claude-code/, /Cursor has 7 servers/);
+  await assay('', 0, /Claude Code has 5 servers:\s+assay import claude-code/, /Cursor has 7 servers/);
   await assay('serve', 3, /assay import cursor/);
   await assay('import cursor --dry-run', 0, /Dry run: 7 servers/);
   await assay('import cursor', 0, /7 servers, \d+ tools now/, /next: assay connect cursor/);
   await assay(
     'import claude-code',
     0,
+    /github-claude-code/,
+    /filesystem-claude-code/,
     /"cursor" stays equipped/,
     /connect claude-code --toolset claude-code/,
   );
   await assay('connect cursor', 0, /Cursor will see \d+ tools/);
   await assay('connect claude-code --toolset claude-code', 0, /Claude Code will see \d+ tools/);
 
-  const inCursor = await throughEntry(entryIn(cursor.path, 'assay'), person, look(person));
+  const inCursor = await throughEntry(entryIn(cursor.path, 'assay'), person, {
+    call: look(person),
+  });
   recorder.compare('Cursor, through its file', inCursor.tools, [...ofCursor, MODE]);
   recorder.note(inCursor.text.includes('2026-11-17.md'), 'a call through Cursor’s entry lists the folder');
   const inClaude = await throughEntry(entryIn(claude.path, 'assay'), person);
@@ -123,31 +126,73 @@ async function playCommands(recorder: Recorder, person: Person): Promise<void> {
   recorder.restored(person);
 }
 
-/** `assay setup`, with its questions answered at the terminal. */
+/** `assay setup` for all three clients, with Enter at each question, and the way back. */
 async function playSetup(recorder: Recorder, person: Person): Promise<void> {
-  const { cursor, claude } = person;
+  const { cursor, claude, code } = person;
+  await withAll(Object.values(claude.servers), person, () => {
+    recorder.say(`before: ${formatUse(measureProcesses(person.home))} for one client with its five servers`);
+  });
   const setup = recorder.open(person, 'assay setup');
-  for (const answer of ['\n', 'y\n', 'y\n', 'y\n', '\n', 'n\n']) {
-    await setup.until(/\? \[Y\/n\] /);
-    setup.type(answer);
+  let enters = 0;
+  while (!(await setup.until(QUESTION_OR_END)).startsWith('To go back')) {
+    setup.type('\n');
+    enters += 1;
   }
   await recorder.close(setup, 0);
-  // Claude Code comes first: imported servers are removed from its file, but not from Cursor's.
-  const left = (path: string): string =>
-    Object.keys((JSON.parse(readFileSync(path, 'utf8')) as { mcpServers: object }).mcpServers).join();
-  recorder.note(left(claude.path) === 'assay', `Claude Code’s file has ${left(claude.path)}`);
-  recorder.note(
-    left(cursor.path) === [...Object.keys(cursor.servers), 'assay'].join(),
-    `Cursor’s file has ${left(cursor.path)}`,
-  );
-  const seen = await throughEntry(entryIn(claude.path, 'assay'), person, {
-    name: 'everything_echo',
-    arguments: { message: 'hello' },
-  });
+  recorder.note(enters <= 4, `setup took ${enters} Enters`);
+  for (const { path } of [claude, cursor, code])
+    // What cannot start stays in the client's file.
+    recorder.note(
+      listEntries(path)
+        .filter((name) => name !== FAILING)
+        .join() === 'assay',
+      `${path} has ${listEntries(path).join()}`,
+    );
+  const entry = entryIn(claude.path, 'assay');
+  const sayUse = (when: string) => async (): Promise<void> => {
+    recorder.say(`after:  ${formatUse(measureProcesses(person.home))} for one client, ${when}`);
+  };
+  await throughEntry(entry, person, { meanwhile: sayUse('nothing called') });
+  const seen = await throughEntry(entry, person, { call: ECHO, meanwhile: sayUse('after one call') });
   recorder.note(seen.text.includes('Echo: hello'), 'Claude Code calls a tool of a server that left its file');
-  await recorder.step(person, 'assay connect claude-code --undo', { exit: 0, shows: [] });
-  await recorder.step(person, 'assay connect cursor --undo', { exit: 0, shows: [] });
+  for (const command of ['hints everything_echo', 'review', 'status'])
+    await recorder.time(person, `assay ${command}`);
+  await recorder.step(person, 'assay uninstall --yes', { exit: 0, shows: [] });
   recorder.restored(person);
+}
+
+const QUESTION_OR_END = /\[Y\/n\] |\(Enter: [^)]*\) |To go back/;
+/** The servers whose entries in Claude Code have another account or folder than in Cursor. */
+const WORK: ReadonlySet<string> = new Set(['github', 'filesystem']);
+const ECHO = { name: 'everything_echo', arguments: { message: 'hello' } };
+
+function listEntries(path: string): readonly string[] {
+  const { mcpServers, servers } = JSON.parse(readFileSync(path, 'utf8')) as Readonly<
+    Record<string, object | undefined>
+  >;
+  return Object.keys(mcpServers ?? servers ?? {});
+}
+
+function formatUse({ processes, mebibytes }: ProcessUse): string {
+  return `${processes} processes, ${mebibytes} MiB`;
+}
+
+/** Connects to all of the servers, as a client without Assay does, and calls `work`. */
+async function withAll(entries: readonly Entry[], person: Person, work: () => void): Promise<void> {
+  const [entry, ...others] = entries;
+  if (entry === undefined) work();
+  else await throughEntry(entry, person, { meanwhile: () => withAll(others, person, work) });
+}
+
+/** The names of the tools in Assay. `renamed`: servers that were imported under a name of their own. */
+function toPublicNames(
+  direct: ReadonlyMap<string, readonly string[]>,
+  servers: readonly string[],
+  renamed: ReadonlySet<string> = new Set(),
+): readonly string[] {
+  return servers.flatMap((server) =>
+    (direct.get(server) ?? []).map((tool) => `${server}${renamed.has(server) ? '-claude-code' : ''}_${tool}`),
+  );
 }
 
 const MODE = 'enter-configuration-mode';
@@ -159,7 +204,7 @@ const look = ({ home }: Person): Call => ({
   arguments: { path: join(home, 'notes') },
 });
 
-/** The tools of each server that starts, by their names in Assay. */
+/** The tools of each server that starts. */
 async function directTools(person: Person): Promise<ReadonlyMap<string, readonly string[]>> {
   const entries: Readonly<Record<string, Entry>> = { ...person.cursor.servers, ...person.claude.servers };
   const tools = new Map<string, readonly string[]>();
@@ -168,10 +213,7 @@ async function directTools(person: Person): Promise<ReadonlyMap<string, readonly
       const seen = await throughEntry(entry, person).catch((error: unknown) => {
         throw new Error(`${name} does not start: ${error instanceof Error ? error.message : String(error)}`);
       });
-      tools.set(
-        name,
-        seen.tools.map((tool) => `${name}_${tool}`),
-      );
+      tools.set(name, seen.tools);
     }
   return tools;
 }
@@ -214,6 +256,17 @@ class Recorder implements Hour {
 
   note(isRight: boolean, what: string): void {
     if (!isRight) this.#fault(what);
+  }
+
+  say(text: string): void {
+    this.#write(`# ${text}\n`);
+  }
+
+  /** Runs a command, and says how long it took. */
+  async time(person: Person, line: string): Promise<void> {
+    const startMs = performance.now();
+    await this.step(person, line, { exit: 0, shows: [] });
+    this.say(`\`${line}\` took ${Math.round(performance.now() - startMs)} ms`);
   }
 
   compare(who: string, seen: readonly string[], expected: readonly string[]): void {

@@ -14,8 +14,8 @@ export interface Terminal {
   /** Everything printed so far, as the terminal gets it. */
   readonly output: () => string;
   readonly type: (text: string) => void;
-  /** Waits for text that matches, after the previous match. */
-  readonly until: (pattern: RegExp) => Promise<void>;
+  /** Waits for text that matches, after the previous match, and returns it. */
+  readonly until: (pattern: RegExp) => Promise<string>;
   /** Resolves with the exit code. */
   readonly ended: () => Promise<number>;
 }
@@ -44,13 +44,13 @@ export function openTerminal(line: string, { cwd, env }: Place): Terminal {
   let isOver = false;
   void ending.finally(() => (isOver = true));
 
-  const until = async (pattern: RegExp): Promise<void> => {
+  const until = async (pattern: RegExp): Promise<string> => {
     const deadline = AbortSignal.timeout(PATIENCE_MS);
     for (;;) {
       const found = pattern.exec(output.slice(seen));
       if (found !== null) {
         seen += found.index + found[0].length;
-        return;
+        return found[0];
       }
       if (isOver || deadline.aborted)
         throw new Error(`\`${line}\` did not print ${String(pattern)}, but:\n${output.slice(seen)}`);

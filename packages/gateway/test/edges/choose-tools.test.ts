@@ -16,7 +16,7 @@ describe('the last question of setup', () => {
   it('proposes all tools within the budget, a search above it, and no search that reaches another account', () => {
     expect(proposeChoice([listed(10_000)], ['github'])).toEqual({ kind: 'all' });
     expect(proposeChoice([listed(1), listed(10_001)], [])).toEqual({ kind: 'search' });
-    expect(proposeChoice([listed(10_001)], ['github'])).toEqual({ kind: 'choose', servers: undefined });
+    expect(proposeChoice([listed(10_001)], ['github'])).toEqual({ kind: 'choose', servers: 'proposed' });
   });
 
   it('proposes the cheapest servers that fit the budget together, at least one', () => {

@@ -18,8 +18,8 @@ const BUDGET_TOKENS = 10_000;
 export type ToolChoice =
   | { readonly kind: 'search' }
   | { readonly kind: 'all' }
-  /** Servers by number or name. Undefined: ask. */
-  | { readonly kind: 'choose'; readonly servers: readonly string[] | undefined };
+  /** Servers by number or name, or for each client the cheapest that fit the budget. Undefined: ask. */
+  | { readonly kind: 'choose'; readonly servers: readonly string[] | 'proposed' | undefined };
 
 /** Reads `--tools search`, `all` or `choose=github,linear`. */
 export function readToolChoice(text: string): Result<ToolChoice, Refusal> {
@@ -75,7 +75,7 @@ export async function chooseTools(
     const counted = listed.filter(({ tools }) => tools > 0);
     if (counted.length === 0) return ok(undefined);
     const searchTokens = computeSeenByClient(opened.value, { search: true })?.tokens ?? 0;
-    const accounts = counted.flatMap((one) => listOtherAccounts(one, suffixes));
+    const accounts = [...new Set(counted.flatMap((one) => listOtherAccounts(one, suffixes)))];
     const proposal = proposeChoice(counted, accounts);
     print(`\n${formatProse(formatCosts(counted))}`);
     if (accounts.length > 0)
@@ -124,7 +124,7 @@ function listToolsOf(
 /** A search, if one of the lists is over the budget, unless it would reach another account than the client's own. */
 export function proposeChoice(listed: readonly ListedTools[], accounts: readonly string[]): ToolChoice {
   if (listed.every(({ tokens }) => tokens <= BUDGET_TOKENS)) return { kind: 'all' };
-  return accounts.length === 0 ? { kind: 'search' } : { kind: 'choose', servers: undefined };
+  return accounts.length === 0 ? { kind: 'search' } : { kind: 'choose', servers: 'proposed' };
 }
 
 /** Servers that a search would reach although the client has its own of that name, such as `github-cursor`. */
@@ -165,12 +165,15 @@ export function formatTokens(tokens: number): string {
 async function askChoice(proposal: ToolChoice, searchTokens: number): Promise<ToolChoice> {
   const labels: Readonly<Record<ToolChoice['kind'], string>> = {
     search: `search: ${formatTokens(searchTokens)}`,
-    choose: 'choose servers',
+    choose: 'choose',
     all: 'all',
   };
   const shown = (['search', 'choose', 'all'] as const).map((kind) => `[${labels[kind]}]`).join(' ');
+  if (proposal.kind === 'choose')
+    print(formatProse(`Proposed: the cheapest servers of each, up to ${formatTokens(BUDGET_TOKENS)}.`));
   for (;;) {
-    const answer = await ask(`What do they list? ${shown} (Enter: ${proposal.kind})`);
+    const usual = proposal.kind === 'choose' ? 'as proposed' : proposal.kind;
+    const answer = await ask(`What do they list? ${shown} (Enter: ${usual})`);
     const text = answer?.trim().toLowerCase() ?? '';
     if (text === '') return proposal;
     const kind = (['search', 'choose', 'all'] as const).find((one) => one.startsWith(text));
@@ -205,8 +208,7 @@ async function apply(
     }
     return written;
   }
-  const servers =
-    choice.servers === undefined ? await askServers(listed) : findByWords(listed.servers, choice.servers);
+  const servers = await chooseServers(listed, choice.servers);
   if (!servers.ok) return servers;
   const kept = new Set(servers.value.map(({ name }) => name));
   const { toolsetService, toolsets } = context.onboarding;
@@ -266,6 +268,14 @@ export function findByWords<T extends { readonly name: string }>(
     if (!found.includes(server)) found.push(server);
   }
   return ok(found);
+}
+
+async function chooseServers(
+  listed: ListedTools,
+  words: Extract<ToolChoice, { readonly kind: 'choose' }>['servers'],
+): Promise<Result<readonly ServerCost[], Refusal>> {
+  if (words === undefined) return askServers(listed);
+  return findByWords(listed.servers, words === 'proposed' ? proposeServers(listed.servers) : words);
 }
 
 async function askServers(listed: ListedTools): Promise<Result<readonly ServerCost[], Refusal>> {

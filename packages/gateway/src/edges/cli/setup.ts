@@ -53,7 +53,8 @@ interface SetupOptions extends AppOptions {
 
 /**
  * `assay setup`: for each client of this machine imports its servers, saves their tools as a toolset, writes Assay into
- * its file and says what it will see. Each step can be declined. One client's failure does not stop the others.
+ * its file and says what it will see. One question accepts all steps; without it, each can be declined. One client's
+ * failure does not stop the others.
  */
 export async function setup(runtime: ClientConfigPorts, options: SetupOptions): Promise<number> {
   const chosen = await chosenClients(runtime, options);
@@ -62,7 +63,9 @@ export async function setup(runtime: ClientConfigPorts, options: SetupOptions): 
   const choice = options.tools === undefined ? ok(undefined) : readToolChoice(options.tools);
   if (!choice.ok) return printRefusal(choice.error);
   const results: (number | undefined)[] = [];
-  for (const client of chosen.value) results.push(await setUp(runtime, client, options));
+  const isAccepted = options.yes === true || (await confirmAll(chosen.value));
+  for (const client of chosen.value)
+    results.push(await setUp(runtime, client, { ...options, yes: isAccepted }));
   const done = chosen.value.filter((_, index) => results[index] === EXIT.done);
   const { client: _client, tools: _tools, trust, move: _move, yes = false, ...given } = options;
   const listed = await chooseTools(runtime, done, { ...given, choice: choice.value, yes });
@@ -95,6 +98,19 @@ async function chosenClients(
   return chosen.length > 0
     ? ok(chosen)
     : err({ code: 'NOTHING_FOUND', places: looked.map(({ label }) => label), projects: [] });
+}
+
+/** Asks once for all steps of all clients. If the user declines, each step is a question of its own. */
+async function confirmAll(clients: readonly FoundClient[]): Promise<boolean> {
+  const names = clients.map(({ label }) => toPrintable(label));
+  for (const { label, servers } of clients)
+    print(formatProse(`${style.bold(toPrintable(label))}: ${toPrintable(servers.join(', '))}`));
+  print(
+    `\n${formatProse('Assay imports these servers, writes itself into the config file of each client, and removes the imported entries there. `assay connect CLIENT --undo` restores the file.')}`,
+  );
+  const [only] = names;
+  const what = names.length === 1 && only !== undefined ? only : `these ${names.length} clients`;
+  return confirm(`Set up ${what}? (n: ask for each step)`, 'yes');
 }
 
 /** The exit code; undefined if the user declined a step. */

@@ -87,7 +87,10 @@ async function uninstall(runtime: Runtime, options: UninstallOptions): Promise<n
   if (json) {
     const reports = dryRun ? connections.map(({ report }) => report) : undone;
     printJson({ dryRun, clients: reports, service: service?.name, failures, left });
-  } else if (!dryRun) print(['', ...undone.map(formatConnectReport), ...formatLeft(left)].join('\n'));
+  } else if (!dryRun)
+    print(
+      ['', ...undone.map((one) => formatProse(formatConnectReport(one))), ...formatLeft(left)].join('\n'),
+    );
   return failures.length === 0 ? EXIT.done : EXIT.failed;
 }
 
@@ -117,7 +120,7 @@ function formatRemoval(folder: string): string {
 }
 
 function formatPlan({ connections, service }: Found): readonly string[] {
-  const reports = connections.map(({ report }) => capitalize(formatConnectReport(report)));
+  const reports = connections.map(({ report }) => formatProse(capitalize(formatConnectReport(report))));
   return [
     ...(reports.length === 0 ? ['No file of a client has entries that `assay connect` wrote.'] : reports),
     ...(service === undefined

@@ -250,7 +250,7 @@ function verdictOn(name: string, judged: CheckedEntry, context: VerdictContext):
   const sources = toContext(environment);
   const isSame = (as: string): boolean => isSameServer(value, names.get(as)?.value, sources);
   const suffixed = listNames(name, request.from, names);
-  const same = [name, ...suffixed].find(isSame);
+  const same = [name, ...suffixed, ...listOtherAccounts(name, names)].find(isSame);
   const differs = same === name ? [] : listDifferences(value, present.value, sources);
   if (same !== undefined) return { ...own, outcome: 'same', importedAs: same, differs };
   if (isShadowed)
@@ -274,6 +274,11 @@ function listNames(name: string, from: string, taken: Present['names']): readonl
     listed.push(next);
     if (!taken.has(next)) return listed;
   }
+}
+
+/** Servers of this name that other clients brought, such as `github-vscode` for `github`. */
+function listOtherAccounts(name: string, taken: Present['names']): readonly string[] {
+  return CLIENTS.flatMap(({ id }) => listNames(name, id, taken).slice(0, -1));
 }
 
 function foundServer(entry: SourceEntry, judged: CheckedEntry, verdict: Verdict): FoundServer {
