@@ -62,6 +62,12 @@ describe.each(LIST_KINDS)('a list of %s that a server answers with an error', (k
     });
   });
 
+  it(`is ${kind === 'tools' ? 'a fault' : 'empty'} if the server does not know the method`, async () => {
+    const answer = await read('"error":{"code":-32601,"message":"Method not found"}');
+    if (kind === 'tools') expect(answer).toMatchObject({ ok: false, error: { code: 'LIST_REFUSED' } });
+    else expect(answer).toMatchObject({ ok: true, value: { definitions: [] } });
+  });
+
   it('has placeholders for a missing code and message', async () => {
     expect(await read('"error":{}')).toEqual({
       ok: false,

@@ -97,10 +97,9 @@ export async function readList(
       const { code, text } = errorIn(message);
       // For this server an empty cursor ended the list.
       if (cursor === '') break;
-      const isAbsent = code === String(METHOD_NOT_FOUND);
-      return kind === 'resourceTemplates' && isAbsent
-        ? ok(EMPTY)
-        : err({ code: 'LIST_REFUSED', method, error: code, message: text });
+      // Servers declare `resources` or `prompts` without having any, and few have templates.
+      const isAbsent = kind !== 'tools' && code === String(METHOD_NOT_FOUND);
+      return isAbsent ? ok(EMPTY) : err({ code: 'LIST_REFUSED', method, error: code, message: text });
     }
     reading.onWork?.({ bytes: message.bytes.length });
     const page = await found.take(message.bytes.subarray(result.start, result.end));
