@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { countEdits } from '@assay-mcp/kit/nearest';
 import type { Search, SearchDocument } from '../../gateway/ports/search.ts';
 import { type Concept, parseQuery } from './parse-query.ts';
@@ -72,7 +72,7 @@ export async function buildWordSearch(documents: Iterable<SearchDocument>): Prom
     }
     keys.push(document.key);
     servers.push(new Set(listTerms(document.server, known)));
-    if (keys.length % BATCH_SIZE === 0) await breathe();
+    if (keys.length % BATCH_SIZE === 0) await setImmediate();
   }
   const index = { keys, servers, postings, terms: [...postings.keys()].sort() };
   return (query) => rank(index, parseQuery(query));

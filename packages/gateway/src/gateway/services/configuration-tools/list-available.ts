@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import { formatCount } from '@assay-mcp/kit/counted';
 import { HINTS, type Hints } from '@assay-mcp/kit/hint';
 import type { JsonObject } from '@assay-mcp/kit/json-object';
@@ -259,7 +259,7 @@ async function costsOf(
     costs.set(entry, countToolTokens(entry.definition, countTokens));
     // Cached, so that the refIds are ready for the answer.
     getDigest(entry.definition);
-    if (position % COUNTED_AT_ONCE === COUNTED_AT_ONCE - 1) await breathe();
+    if (position % COUNTED_AT_ONCE === COUNTED_AT_ONCE - 1) await setImmediate();
   }
   return costs;
 }

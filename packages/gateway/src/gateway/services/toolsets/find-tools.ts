@@ -1,4 +1,4 @@
-import { setImmediate as breathe } from 'node:timers/promises';
+import { setImmediate } from 'node:timers/promises';
 import type { Refusal } from '../../../core/refusal.ts';
 import { ok, type Result } from '@assay-mcp/kit/result';
 import type { Settings } from '../../../core/settings.ts';
@@ -60,7 +60,7 @@ export async function prepareToolIndex(
   if (refs.every(({ refId }) => refId === undefined)) return index;
   for (const [position, { definition }] of index.entries.entries()) {
     getDigest(definition);
-    if (position % DIGESTED_AT_ONCE === DIGESTED_AT_ONCE - 1) await breathe();
+    if (position % DIGESTED_AT_ONCE === DIGESTED_AT_ONCE - 1) await setImmediate();
   }
   return index;
 }
