@@ -4,7 +4,7 @@ import { connectClient, connectFirst } from '../support/clients.ts';
 import { endAfterEach } from '../support/end-after-each.ts';
 import { sleep, until } from '../support/endings.ts';
 import { send } from '../support/http.ts';
-import { at, textAt, type Json, type JsonObject } from '../support/json.ts';
+import { at, listAt, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { modernAsk, modernBody, modernHeaders } from '../support/modern.ts';
 import {
   callText,
@@ -311,15 +311,55 @@ describe('a response', () => {
     else expect(result).toMatch(text);
   });
 
-  it('is structured by its outputSchema, or an error with the position that does not match', async () => {
+  it('that does not match its outputSchema reaches official clients, and operators learn of it', async () => {
+    const outputSchema = { type: 'object', properties: { name: { type: 'integer' } }, required: ['name'] };
+    const differing = await make({ url: `${api.url}/user`, outputSchema });
+    const empty = await make({ url: `${api.url}/nothing`, outputSchema });
+    for (const mode of ['legacy', 'modern'] as const) {
+      const client = await connectClient(world.assay, mode);
+      await client.listTools();
+      expect(await client.callTool({ name: differing, arguments: {} })).toMatchObject({
+        content: [{ type: 'text', text: JSON.stringify(USER) }],
+        structuredContent: USER,
+      });
+      expect(await client.callTool({ name: empty, arguments: {} })).not.toHaveProperty('isError');
+    }
+    const reports = listAt((await world.admin.get('/health')).json(), 'reports').filter((report) =>
+      String(report).includes(differing),
+    );
+    expect(reports).toEqual([
+      `local: ${differing} returned a result that differs from its output schema, at "name"`,
+    ]);
+    const shown = (await world.admin.get(`/tools?text=${differing}`)).json();
+    expect(at(shown, 'tools', 0)).toMatchObject({ outputSchema, outputValidation: 'warn' });
+  });
+
+  it('with a time without zone reaches official clients, even if strict', async () => {
+    const plain = await serveApi((_, response) => sayJson(response, { at: '2026-01-02T03:04:05' }));
+    const outputSchema = {
+      type: 'object',
+      properties: { at: { type: 'string', format: 'date-time' } },
+      required: ['at'],
+    };
+    const name = await make({ url: plain.url, outputSchema, outputValidation: 'strict' });
+    const client = await connectClient(world.assay, 'legacy');
+    await client.listTools();
+    expect((await client.callTool({ name, arguments: {} })).structuredContent).toEqual({
+      at: '2026-01-02T03:04:05',
+    });
+  });
+
+  it('is structured by a strict outputSchema, or an error with the position that does not match', async () => {
     const outputSchema = (type: string): JsonObject => ({
       type: 'object',
       properties: { name: { type } },
       required: ['name'],
     });
+    const outputValidation = 'strict';
     const fit = await make({
       url: `${api.url}/user`,
       method: 'GET',
+      outputValidation,
       outputSchema: outputSchema('string'),
       filter: '{name: name}',
     });
@@ -329,9 +369,12 @@ describe('a response', () => {
     const fieldError = await make({
       url: `${api.url}/user`,
       method: 'GET',
+      outputValidation,
       outputSchema: outputSchema('integer'),
     });
-    expect(await callText(world.assay, fieldError)).toMatch(/^error: GET .*was carried out, but .*at "name"/);
+    expect(await callText(world.assay, fieldError)).toMatch(
+      /^error: The GET request was carried out, but .*at "name"/,
+    );
   });
 });
 

@@ -33,6 +33,7 @@ export function openSource(document: string, more: Partial<OpenapiOptions> = {})
     credentials: {},
     timeoutMs: 20_000,
     maxBytes: 1024 * 1024,
+    outputValidation: 'warn',
     http,
     readFile: readBounded,
     parse: createDocumentParser(PLAIN_LAUNCHER),

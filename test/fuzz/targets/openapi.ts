@@ -21,6 +21,7 @@ export async function fuzz(bytes: Buffer): Promise<void> {
     credentials: {},
     timeoutMs: 20_000,
     maxBytes: 1024 * 1024,
+    outputValidation: 'warn',
     http,
     parse: createDocumentParser(PLAIN_LAUNCHER),
     readFile: () => Promise.resolve(ok(bytes.toString())),

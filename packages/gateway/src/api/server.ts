@@ -1,6 +1,7 @@
 import * as z from 'zod';
 import { SERVER_STATE_NAMES } from '@assay-mcp/kit/server-states';
 import { SANDBOX_CONCESSIONS, SANDBOX_MODES } from '@assay-mcp/sandbox/rights';
+import { OUTPUT_VALIDATIONS } from '../core/sources/output-validation.ts';
 import type { Data } from './data.ts';
 import { mapHints } from './hint.ts';
 import { TAGS_INPUT, TOOL_HINT } from './tool.ts';
@@ -24,6 +25,7 @@ export const GATEWAY = z
     operations: z
       .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
       .exactOptional(),
+    outputValidation: z.enum(OUTPUT_VALIDATIONS).exactOptional(),
     credentials: z
       .array(z.string())
       .exactOptional()
@@ -119,6 +121,7 @@ const ENTRY = {
     .optional()
     .meta({ description: 'Which operations become tools, such as `tag:pets`, `/pets/*` or `DELETE /*`.' }),
   maxBytes: z.int().nullable().optional(),
+  outputValidation: z.enum(OUTPUT_VALIDATIONS).nullable().optional(),
   command: z.string().nullable().optional(),
   args: z.array(z.string()).nullable().optional(),
   env: z.record(z.string(), z.string()).nullable().optional(),

@@ -4,6 +4,7 @@ import { HINTS } from '@assay-mcp/kit/hint';
 import { LINT_RULES } from '../core/hints/lint.ts';
 import { GUARANTEES } from '../core/guarantee.ts';
 import { findTagsFault, MAX_CACHE_MS, findPublicNameFault } from '../core/tool-settings.ts';
+import { OUTPUT_VALIDATIONS } from '../core/sources/output-validation.ts';
 import { type Data, NEXT_CURSOR } from './data.ts';
 import { mapHints } from './hint.ts';
 import { TOOL_VERIFICATION } from './verification.ts';
@@ -153,6 +154,7 @@ export const TOOL = z
     filter: z.string().exactOptional(),
     timeoutMs: z.int().exactOptional(),
     maxBytes: z.int().exactOptional(),
+    outputValidation: z.enum(OUTPUT_VALIDATIONS).exactOptional(),
     trust: z.object({ value: z.boolean(), origin: z.enum(['config_file', 'operator', 'default']) }),
     guarantee: GUARANTEE.exactOptional().meta({
       description:
@@ -276,6 +278,7 @@ export const REQUEST_FIELDS = {
   filter: z.string().nullable().optional().meta({ description: 'A JMESPath expression.' }),
   timeoutMs: z.int().nullable().optional(),
   maxBytes: z.int().nullable().optional(),
+  outputValidation: z.enum(OUTPUT_VALIDATIONS).nullable().optional(),
 };
 
 export const TOOL_CREATE = z

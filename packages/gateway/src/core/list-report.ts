@@ -8,6 +8,7 @@ import type { Finding } from './finding.ts';
  * - `definitions_limit`: its definition is not stored, as its server sends too many new ones.
  * - `instructions_changed`: models get the accepted text until a review.
  * - `member_left_out`, `withheld`: part of a definition, or all of it, left out because clients would reject it.
+ * - `output_differs`: a result differed from the listed output schema.
  * - `reference_dangling`: listed as it is, but a client that compiles its input schema cannot.
  */
 export type ListReportCode =
@@ -21,8 +22,14 @@ export type ListReportCode =
   | 'definitions_limit'
   | 'instructions_changed'
   | 'member_left_out'
+  | 'output_differs'
   | 'reference_dangling'
   | 'withheld';
+
+/** A sentence without its full stop. `where`: a phrase. */
+export function formatDifference({ tool, where }: { readonly tool: string; readonly where: string }): string {
+  return `${tool} returned a result that differs from its output schema, ${where}`;
+}
 
 /** A tool, prompt, resource or server instructions that Assay lists differently from the server, or leaves out. */
 export interface ListReport {
@@ -78,6 +85,11 @@ const ADVICE: Readonly<Record<ListReportCode, Advice>> = {
     level: 'warning',
     remedy:
       'Report this to the author of the server: a part of the input schema is missing, so some clients cannot use the tool.',
+  },
+  output_differs: {
+    level: 'note',
+    remedy:
+      'Correct the schema in the entry or the document, or set "outputValidation" of the entry to "off" or "strict".',
   },
   withheld: {
     level: 'warning',

@@ -1,6 +1,7 @@
 import type { Command } from '@assay-mcp/sandbox/rights';
 import type { EntryReference } from './secrets/value-reference.ts';
 import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
+import type { OutputValidation } from './sources/output-validation.ts';
 import type { OperationFilter } from './sources/operation-filter.ts';
 import type { ToolFilter } from './tool-filter.ts';
 
@@ -45,6 +46,7 @@ export type BuiltInTransport =
       readonly operations?: OperationFilter | undefined;
       /** Maximum number of response bytes returned to a caller. */
       readonly maxBytes: number;
+      readonly outputValidation: OutputValidation;
     }
   | {
       /** Tools created by operators. */

@@ -18,7 +18,7 @@ it('what others run or read includes their projects, modules, documents and vari
     ...{ name, transport, timeoutMs: 1, prefix: true, isolation: 'shared' },
   });
   const command = commandOf('own.mjs');
-  const rest = { headers: {}, credentials: {}, maxBytes: 1 };
+  const rest = { headers: {}, credentials: {}, maxBytes: 1, outputValidation: 'warn' } as const;
   const module = { path: at('modules/one.ts'), env: {}, reads: [], writes: [], memoryMb: 1, timeoutMs: 1 };
   const servers = [
     spec('own', { kind: 'stdio', ...command }),

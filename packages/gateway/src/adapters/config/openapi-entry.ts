@@ -1,10 +1,15 @@
 import { resolve } from 'node:path';
 import { getNodeValue } from 'jsonc-parser';
 import { computeShortHash } from '@assay-mcp/kit/digest';
+import {
+  DEFAULT_OUTPUT_VALIDATION,
+  OUTPUT_VALIDATION_ABOUT,
+  OUTPUT_VALIDATIONS,
+} from '../../core/sources/output-validation.ts';
 import { isOperationPattern } from '../../core/sources/operation-filter.ts';
 import type { Credential, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { ConfigPosition } from './problem-collector.ts';
-import { described, record, text, wholeNumber, withSchema } from '@assay-mcp/kit/json-reader';
+import { described, oneOf, record, text, wholeNumber, withSchema } from '@assay-mcp/kit/json-reader';
 import {
   readOptionAt,
   findPositionAt,
@@ -32,6 +37,7 @@ const operations = readPatternLists(
       : 'it must be a pattern such as "tag:pets", "/pets/*" or "DELETE /*"',
   ),
 );
+const outputValidation = oneOf(OUTPUT_VALIDATIONS);
 const maxBytes = wholeNumber({ min: 1, max: MAX_BYTES_LIMIT });
 const TEXT_OR_NUMBER = { type: ['string', 'number'] };
 const credential = withSchema(
@@ -73,6 +79,7 @@ export const OPENAPI_MEMBERS: EntryMembers = {
     operations,
   ),
   maxBytes: described('maximum number of response bytes; 1048576 by default', maxBytes),
+  outputValidation: described(`${OUTPUT_VALIDATION_ABOUT}; warn by default`, outputValidation),
 };
 
 /**
@@ -93,6 +100,7 @@ export function readOpenapi(entry: Entry): Transport | undefined {
     credentials,
     ...(filter !== undefined && { operations: filter }),
     maxBytes: readOptionAt(entry, 'maxBytes', maxBytes) ?? DEFAULT_MAX_BYTES,
+    outputValidation: readOptionAt(entry, 'outputValidation', outputValidation) ?? DEFAULT_OUTPUT_VALIDATION,
   };
 }
 

@@ -1,10 +1,18 @@
 import type { Cause } from '../../core/cause.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
+import { formatDifference } from '../../core/list-report.ts';
 import { Slots } from '../../core/slots.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
-import type { UpstreamRequest, Link, LinkEvents, Reply, Skipped } from '../../gateway/ports/link.ts';
+import type {
+  UpstreamRequest,
+  Link,
+  LinkEvents,
+  OutputDifference,
+  Reply,
+  Skipped,
+} from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
 import { NEWEST_LEGACY_VERSION } from '@assay-mcp/protocol/eras';
 import {
@@ -61,6 +69,8 @@ export class BuiltInLink implements Link {
   #tools: ReadonlyMap<string, BuiltInTool>;
   #skipped: readonly Skipped[];
   #ending: Cause | undefined;
+  /** Tools whose difference from their output schema was logged. */
+  readonly #logged = new Set<string>();
 
   constructor(options: BuiltInLinkOptions) {
     const { source, first, events } = options;
@@ -79,6 +89,13 @@ export class BuiltInLink implements Link {
 
   get skipped(): readonly Skipped[] {
     return this.#skipped;
+  }
+
+  get differences(): readonly OutputDifference[] {
+    return [...this.#tools].flatMap(([tool, { difference }]) => {
+      const where = difference?.();
+      return where === undefined ? [] : [{ tool, where }];
+    });
   }
 
   facts(tool: string): ToolFacts | undefined {
@@ -159,6 +176,14 @@ export class BuiltInLink implements Link {
       });
   }
 
+  /** Once per tool: what an API answers is not in the operator's hands. */
+  #logDifference(tool: string, where: string | undefined): void {
+    const { server, log } = this.#options;
+    if (where === undefined || this.#logged.has(tool) || this.#logged.size >= MAX_LOGGED) return;
+    this.#logged.add(tool);
+    log.warn(formatDifference({ tool, where }), { server, tool, code: 'OUTPUT_DIFFERS' });
+  }
+
   async #call(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { server, mask } = this.#options;
     const { bytes, params } = request.message;
@@ -169,11 +194,13 @@ export class BuiltInLink implements Link {
         { code: INVALID_PARAMS, message: `the tool ${JSON.stringify(name)} no longer exists` },
         server,
       );
+    const known = tool.difference?.();
     const run = new BuiltInRun({ server, tool, request, mask });
     const id = this.#runs.add(run);
     if (id === undefined) run.end({ code: 'SERVER_UNAVAILABLE', server, cause: { code: 'REQUEST_LIMIT' } });
     const done = await run.done;
     if (id !== undefined) this.#runs.delete(id);
+    if (known === undefined) this.#logDifference(name, tool.difference?.());
     return done.ok ? replyOf({ result: done.value }, server) : done;
   }
 }

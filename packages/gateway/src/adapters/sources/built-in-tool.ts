@@ -18,6 +18,8 @@ export interface BuiltInTool {
    * on a bug or with Cancelled.
    */
   run(args: BuiltInArguments, call: BuiltInCall): Promise<BuiltInResult>;
+  /** How a delivered result first differed from the output schema, as a phrase. Undefined: none did. */
+  readonly difference?: (() => string | undefined) | undefined;
 }
 
 export interface BuiltInArguments {

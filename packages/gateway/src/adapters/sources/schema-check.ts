@@ -1,11 +1,12 @@
 import { createRequire } from 'node:module';
 import type { Ajv2020, _ as codeOf, Options } from 'ajv/dist/2020.js';
 import type * as re2 from 're2js';
-import { serializeCanonical, isMembers } from '@assay-mcp/kit/canonical-json';
+import { serializeCanonical } from '@assay-mcp/kit/canonical-json';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { CompileSchema, SchemaFault } from '../../gateway/ports/compile-schema.ts';
 import { isDeeper, type JsonObject } from '@assay-mcp/kit/json-object';
 import { parsePointer } from '@assay-mcp/kit/json-pointer';
+import { mapSubschemas } from './schema-walk.ts';
 
 /**
  * Validates by JSON Schema 2020-12, or by draft 7 if the schema declares it. Throws if the schema is invalid. A schema
@@ -138,7 +139,10 @@ type Steps = readonly [weight: number, walks: number];
 
 /** The schema with `STEPS` added to every subschema that a reference may reach. */
 function countedSchema(schema: object): JsonObject {
-  return { ...countedMembers(schema, false), [STEPS]: [weightOf(schema), walksOf(schema)] satisfies Steps };
+  return {
+    ...mapSubschemas(schema, countedSchema),
+    [STEPS]: [weightOf(schema), walksOf(schema)] satisfies Steps,
+  };
 }
 
 /** Steps to iterate over a value once. */
@@ -168,31 +172,6 @@ const WALKS: ReadonlyMap<string, number> = new Map([
 
 function walksOf(part: object): number {
   return Object.keys(part).reduce((walks, keyword) => walks | (WALKS.get(keyword) ?? 0), 0);
-}
-
-/** Keywords that hold values or names, not schemas. */
-const BARE: ReadonlySet<string> = new Set([
-  ...['const', 'default', 'dependentRequired', 'enum', 'example', 'examples', 'required', 'type'],
-  '$vocabulary',
-]);
-/** Keywords that map arbitrary names to schemas. */
-const BY_NAME: ReadonlySet<string> = new Set([
-  ...['$defs', 'definitions', 'dependencies', 'dependentSchemas', 'patternProperties', 'properties'],
-]);
-
-function countedMembers(members: object, areNames: boolean): JsonObject {
-  return Object.fromEntries(
-    Object.entries(members).map(([key, value]: [string, unknown]) => [
-      key,
-      !areNames && BARE.has(key) ? value : counted(value, !areNames && BY_NAME.has(key)),
-    ]),
-  );
-}
-
-function counted(value: unknown, isByName: boolean): unknown {
-  if (Array.isArray(value)) return value.map((one: unknown) => counted(one, false));
-  if (!isMembers(value)) return value;
-  return isByName ? countedMembers(value, true) : countedSchema(value);
 }
 
 const EACH = 8;

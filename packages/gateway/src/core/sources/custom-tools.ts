@@ -1,4 +1,5 @@
 import type { DeclaredHints } from '@assay-mcp/kit/hint';
+import type { OutputValidation } from './output-validation.ts';
 
 /** How a request authenticates. */
 export type RestAuth =
@@ -26,6 +27,7 @@ export interface RestToolSpec {
   readonly auth?: RestAuth | undefined;
   readonly inputSchema: Readonly<Record<string, unknown>>;
   readonly outputSchema?: Readonly<Record<string, unknown>> | undefined;
+  readonly outputValidation: OutputValidation;
   /** The hints declared when the tool was created. */
   readonly annotations: DeclaredHints;
   /** Arguments sent in the query: query parameter by argument. */

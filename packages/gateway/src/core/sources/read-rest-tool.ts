@@ -29,6 +29,11 @@ import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { findHeaderNameFault, findHeaderValueFault, findMappedHeaderFault } from './http-header.ts';
 import { restAuth } from './read-rest-auth.ts';
 import type { RestAuth, RestToolSpec } from './custom-tools.ts';
+import {
+  DEFAULT_OUTPUT_VALIDATION,
+  OUTPUT_VALIDATION_ABOUT,
+  OUTPUT_VALIDATIONS,
+} from './output-validation.ts';
 import { readUrlTemplate, type UrlTemplate } from './url-template.ts';
 import { MAX_TIMER_MS } from '@assay-mcp/kit/timer';
 
@@ -126,10 +131,8 @@ const MEMBERS = {
   title: described('what people and models read', optional(text)),
   description: described('what people and models read', optional(text)),
   inputSchema: described('JSON Schema of the arguments', optional(objectType)),
-  outputSchema: described(
-    'JSON Schema of the response; a response that does not match is an error',
-    optional(objectType),
-  ),
+  outputSchema: described('JSON Schema of the response', optional(objectType)),
+  outputValidation: described(OUTPUT_VALIDATION_ABOUT, optional(oneOf(OUTPUT_VALIDATIONS))),
   annotations: described('what the tool declares about itself', optional(annotations)),
   queryMapping: described('argument to query parameter', optional(record(text))),
   headerMapping: described('argument to header', optional(record(text))),
@@ -176,6 +179,7 @@ export function readRestTool(
     auth,
     inputSchema: readInputSchema(at('inputSchema'), template, mapped),
     outputSchema: MEMBERS.outputSchema(at('outputSchema')),
+    outputValidation: MEMBERS.outputValidation(at('outputValidation')) ?? DEFAULT_OUTPUT_VALIDATION,
     annotations: pickDeclaredHints(annotated),
     queryMapping,
     headerMapping,

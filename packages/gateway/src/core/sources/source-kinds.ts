@@ -3,6 +3,7 @@ import type { Command, SandboxConcession, SandboxMode } from '@assay-mcp/sandbox
 import { namesPrivateData } from '../private-data.ts';
 import type { RestAuth } from './custom-tools.ts';
 import type { OperationFilter } from './operation-filter.ts';
+import type { OutputValidation } from './output-validation.ts';
 
 type Kind = Transport['kind'];
 
@@ -70,6 +71,7 @@ export interface ShownSource {
   readonly openapi?: string | undefined;
   readonly baseUrl?: string | undefined;
   readonly operations?: OperationFilter | undefined;
+  readonly outputValidation?: OutputValidation | undefined;
   readonly url?: string | undefined;
   readonly command?: string | undefined;
   readonly args?: readonly string[] | undefined;
@@ -210,13 +212,14 @@ const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
     headers: Object.entries(headers),
     secrets: Object.values(credentials).map((one) => (typeof one === 'string' ? one : one.password)),
   }),
-  shown: ({ document, baseUrl, headers, credentials, operations }, mask) => ({
+  shown: ({ document, baseUrl, headers, credentials, operations, outputValidation }, mask) => ({
     transport: 'openapi',
     openapi: mask(document),
     ...(baseUrl !== undefined && { baseUrl: mask(baseUrl) }),
     headers: namesOf(headers),
     credentials: namesOf(credentials),
     ...(operations !== undefined && { operations }),
+    outputValidation,
   }),
 };
 

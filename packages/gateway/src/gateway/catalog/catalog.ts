@@ -8,6 +8,7 @@ import type { LivePolicy } from './call-deps.ts';
 import { LIST_KINDS } from './inventory.ts';
 import { REAL_CLOCK } from './list-pace.ts';
 import type { ServerDeps } from './server-deps.ts';
+import { buildDifferenceReports } from './list-reports.ts';
 import { buildInstructionsReports } from './server-instructions.ts';
 import {
   mergePlans,
@@ -180,9 +181,19 @@ export class Catalog {
    * instructions.
    */
   reports(kinds?: readonly ListKind[]): readonly ListReport[] {
-    const { mask } = this.#deps;
+    const hasTools = kinds?.includes('tools') ?? true;
+    const differences = hasTools ? buildDifferenceReports(this.#servers) : [];
+    return [...this.#listReports(kinds), ...this.#masked(differences)];
+  }
+
+  /** The reports that change only with a list. */
+  #listReports(kinds?: readonly ListKind[]): readonly ListReport[] {
     const lists = (kinds ?? LIST_KINDS).flatMap((kind) => this.all.listing(kind).reports);
-    const reports = kinds === undefined ? [...lists, ...buildInstructionsReports(this.#servers)] : lists;
+    return this.#masked(kinds === undefined ? [...lists, ...buildInstructionsReports(this.#servers)] : lists);
+  }
+
+  #masked(reports: readonly ListReport[]): readonly ListReport[] {
+    const { mask } = this.#deps;
     return reports.map(({ code, text }) => ({ code, text: mask?.(text) ?? text }));
   }
 
@@ -257,7 +268,7 @@ export class Catalog {
     const startMs = REAL_CLOCK.workMs();
     this.all.announce();
     for (const view of [...this.#views.values(), ...this.#choices.values()]) view.announce();
-    const reports = new Set(this.reports().map(({ text }) => text));
+    const reports = new Set(this.#listReports().map(({ text }) => text));
     for (const report of reports) if (!this.#reported.has(report)) this.#deps.log.warn(report);
     this.#reported = reports;
     this.#announceAfterMs = Math.max(ANNOUNCE_AFTER_MS, ANNOUNCE_REST * (REAL_CLOCK.workMs() - startMs));

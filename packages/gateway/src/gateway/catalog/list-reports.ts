@@ -1,4 +1,4 @@
-import type { ListReport } from '../../core/list-report.ts';
+import { formatDifference, type ListReport } from '../../core/list-report.ts';
 import { findUnusedPatterns } from '../../core/tool-filter.ts';
 import { toPrintable } from '@assay-mcp/kit/printable';
 import { UNSTORED_REASON, isUnstored } from './unstored-definitions.ts';
@@ -56,6 +56,26 @@ export function buildHiddenReports(hidden: readonly HiddenEntry[], kind: ListKin
     ];
   });
   return texts.map((text) => ({ code: 'name_hidden', text }));
+}
+
+/** Reports the tools whose results differ from the output schema of their entry or document. */
+export function buildDifferenceReports(servers: readonly Server[]): readonly ListReport[] {
+  return servers.flatMap(({ spec, link }) => {
+    const differences = link?.differences ?? [];
+    const left = differences.length - MAX_REPORTED;
+    return [
+      ...differences
+        .slice(0, MAX_REPORTED)
+        .map((one) => reportDifference(`${spec.name}: ${formatDifference(one)}`)),
+      ...(left > 0
+        ? [reportDifference(`${spec.name}: results of ${left} more tools differ from their output schemas`)]
+        : []),
+    ];
+  });
+}
+
+function reportDifference(text: string): ListReport {
+  return toPrintableReport({ code: 'output_differs', text });
 }
 
 /** Maximum length of a report; a server chooses the length of its names. */

@@ -121,6 +121,8 @@ export interface Link {
   send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>>;
   /** Parts of the source that could not become tools, and why. */
   readonly skipped?: readonly Skipped[];
+  /** Tools with a result that differed from their output schema and was delivered. */
+  readonly differences?: readonly OutputDifference[];
   /** Assay's facts about a tool in the last list, if it builds the tools itself. */
   facts?(tool: string): ToolFacts | undefined;
   /** Applies a changed entry with the same transport, without a new connection. */
@@ -139,6 +141,12 @@ export interface Skipped {
   readonly of?: { readonly module: string; readonly tool?: string } | undefined;
   /** A phrase. */
   readonly why: string;
+}
+
+export interface OutputDifference {
+  readonly tool: string;
+  /** A phrase that names no value of a result. */
+  readonly where: string;
 }
 
 /** The lists of a server. */

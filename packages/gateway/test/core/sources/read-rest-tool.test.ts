@@ -25,6 +25,7 @@ describe('a REST tool', () => {
         bodyType: 'json',
         timeoutMs: 60_000,
         maxBytes: 1_048_576,
+        outputValidation: 'warn',
       },
     });
   });
@@ -40,6 +41,7 @@ describe('a REST tool', () => {
       description: 'Changes a pet.',
       inputSchema,
       outputSchema: { type: 'object' },
+      outputValidation: 'off',
       annotations: {
         title: 'Other',
         readOnlyHint: false,
@@ -257,6 +259,7 @@ describe('a REST tool', () => {
       'inputSchema',
       'It has no property "d", which the URL needs.',
     ],
+    [{ outputValidation: 'on' }, 'outputValidation', 'It must be one of off, warn, strict.'],
     [{ outputSchema: { type: 'array' } }, 'outputSchema', 'It must be a JSON Schema with "type": "object".'],
     [{ annotations: { readOnlyHint: 'yes' } }, 'annotations.readOnlyHint', 'It must be true or false.'],
     [{ annotations: { title: 1 } }, 'annotations.title', 'It must be a string.'],

@@ -1,6 +1,7 @@
 import { type Cancellation, Cancelled } from '@assay-mcp/kit/cancellation';
 import { parseExactJson, isMembers } from '@assay-mcp/kit/canonical-json';
 import { type BuiltInResult, toErrorResult, toTextResult } from '../built-in-tool.ts';
+import type { Structure } from '../output-check.ts';
 import type { FilterRunner } from './filter-processes.ts';
 import { formatFilterFault, MAX_DEPTH, nestsTooDeeply, quoteAnswer } from './filter.ts';
 import { type HttpAnswer, type HttpCall, type HttpPort, findRedirectTarget } from './open-http.ts';
@@ -14,13 +15,13 @@ export type ReadyRequest = Pick<HttpCall, 'method' | 'url' | 'headers' | 'body' 
 interface SendOptions
   extends
     Pick<HttpCall, 'chosenBy' | 'maxBytes' | 'cancellation'>,
-    Pick<AnswerOptions, 'filter' | 'hasOutputSchema'> {
+    Pick<AnswerOptions, 'filter' | 'structure'> {
   readonly http: HttpPort;
 }
 
 /** Sends a request and makes the tool result. Throws Cancelled. */
 export async function fetchResult(request: ReadyRequest, options: SendOptions): Promise<BuiltInResult> {
-  const { http, chosenBy, maxBytes, cancellation, filter, hasOutputSchema } = options;
+  const { http, chosenBy, maxBytes, cancellation, filter, structure } = options;
   const answer = await http.send({ ...request, chosenBy, maxBytes, cancellation });
   if (!answer.ok) {
     if (cancellation.isCancelled) throw new Cancelled();
@@ -29,7 +30,7 @@ export async function fetchResult(request: ReadyRequest, options: SendOptions): 
   return answerResult(answer.value, {
     filter,
     cancellation,
-    hasOutputSchema,
+    structure,
     request: formatRequest(request),
     url: request.url,
   });
@@ -48,7 +49,7 @@ interface AnswerFilter {
 interface AnswerOptions {
   readonly filter?: AnswerFilter | undefined;
   readonly cancellation: Cancellation;
-  readonly hasOutputSchema: boolean;
+  readonly structure: Structure;
   /** `GET https://host/path`, for messages: without the query or anything that looks like a key. */
   readonly request: string;
   /** Where the request went. */
@@ -86,21 +87,24 @@ function headerLines({ headers }: HttpAnswer): string {
 }
 
 async function textResult(answer: HttpAnswer, text: string, options: AnswerOptions): Promise<BuiltInResult> {
-  const { filter, hasOutputSchema, request } = options;
-  const readsText = filter === undefined && !hasOutputSchema;
+  const { filter, structure, request } = options;
   if (answer.isCut) {
     const notice = cutNotice(answer);
-    if (readsText)
+    if (filter === undefined && structure !== 'required')
       return toTextResult(`${text}\n\n[${notice}, and set a "filter" where less of it is wanted.]`);
     const reader = filter === undefined ? 'output schema' : 'filter';
-    return toErrorResult(`The ${reader} needs the whole answer to ${request}, which was ${notice}.`);
+    return toErrorResult(
+      `The request ${request} was carried out, but the ${reader} needs its whole answer, which was ${notice}.`,
+    );
   }
-  if (readsText) return toTextResult(text);
   if (filter !== undefined) return filteredResult(text, filter, options);
-  if (nestsTooDeeply(text))
+  if (structure === 'none') return toTextResult(text);
+  if (nestsTooDeeply(text)) {
+    if (structure === 'optional') return toTextResult(text);
     return toErrorResult(
       `The request ${request} was carried out, but its answer nests deeper than ${MAX_DEPTH} levels, which is not read.`,
     );
+  }
   const value = parseExactJson(text)?.value;
   return isMembers(value) ? { ...toTextResult(text), structuredContent: value } : toTextResult(text);
 }
@@ -108,13 +112,13 @@ async function textResult(answer: HttpAnswer, text: string, options: AnswerOptio
 async function filteredResult(
   text: string,
   { expression, runner }: AnswerFilter,
-  { hasOutputSchema, request, cancellation }: AnswerOptions,
+  { structure, request, cancellation }: AnswerOptions,
 ): Promise<BuiltInResult> {
   // A filter selects, so a result larger than its answer is hardly intended.
   const maxCharacters = Math.max(text.length, MIN_RESULT_LIMIT);
   const filtered = await runner.run({ expression, text, maxCharacters }, cancellation);
   if (!filtered.ok) return toErrorResult(formatFilterFault(filtered.error, { expression, request, text }));
-  const value = hasOutputSchema ? parseExactJson(filtered.value)?.value : undefined;
+  const value = structure !== 'none' ? parseExactJson(filtered.value)?.value : undefined;
   return isMembers(value)
     ? { ...toTextResult(filtered.value), structuredContent: value }
     : toTextResult(filtered.value);

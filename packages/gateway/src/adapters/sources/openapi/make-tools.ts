@@ -1,5 +1,6 @@
 import { isSafeMethod } from '@assay-mcp/kit/infer-hints';
 import type { UrlChooser } from '../../../core/reach-rules.ts';
+import type { OutputValidation } from '../../../core/sources/output-validation.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { Credential } from '../../../core/server-spec.ts';
 import type { ToolFacts } from '../../../core/hints/tool-facts.ts';
@@ -26,7 +27,7 @@ import {
   type BuiltInTools,
   toErrorResult,
 } from '../built-in-tool.ts';
-import { tryCompileSchema } from '../schema-check.ts';
+import { openOutputCheck, type OutputCheck } from '../output-check.ts';
 import type { ArgumentPlan } from './argument-plan.ts';
 import type { Documents } from './documents.ts';
 import { readAnswers, type InputDrafts, buildToolInput, isJson } from './tool-schemas.ts';
@@ -48,7 +49,6 @@ import {
   type RequestTarget,
   withholdSecrets,
 } from './servers-and-security.ts';
-import { truncateText } from '@assay-mcp/kit/shorten';
 
 export interface MakingOptions extends CallOptions {
   readonly documents: Documents;
@@ -56,6 +56,7 @@ export interface MakingOptions extends CallOptions {
   readonly operations?: OperationFilter | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly credentials: Readonly<Record<string, Credential>>;
+  readonly outputValidation: OutputValidation;
   /** Who chose the server of an operation. */
   readonly chooserOf: (server: RequestTarget) => UrlChooser;
 }
@@ -133,7 +134,12 @@ function openMaking(options: MakingOptions): (operation: Operation) => Result<To
       isOfOthers: isOfOthers(operation, documents),
       secrets,
       chosenBy: options.chooserOf(server.value),
-      schemas: { inputSchema: schema, ...(answers.schema !== undefined && { outputSchema: answers.schema }) },
+      inputSchema: schema,
+      output: openOutputCheck({
+        schema: answers.schema,
+        validation: options.outputValidation,
+        method: operation.method,
+      }),
       server: url,
       plan: {
         ...planTarget(url, operation.path),
@@ -237,7 +243,8 @@ interface ToolPlan {
   readonly words: OperationWords;
   /** Whether it comes from a third party; see `isOfOthers`. */
   readonly isOfOthers: boolean;
-  readonly schemas: Pick<BuiltInDefinition, 'inputSchema' | 'outputSchema'>;
+  readonly inputSchema: BuiltInDefinition['inputSchema'];
+  readonly output: OutputCheck;
   readonly server: URL;
   readonly plan: Omit<RequestPlan, 'secrets'>;
   /** Who chose its server. */
@@ -254,9 +261,8 @@ interface CallOptions {
 }
 
 function operationTool(making: ToolPlan, name: string, options: CallOptions): BuiltInTool {
-  const { words, schemas } = making;
+  const { words, inputSchema, output } = making;
   const { title, description, annotations } = words;
-  const check = checkOfAnswers(schemas.outputSchema);
   const { plan, server } = making;
   const secrets = making.secrets.ok ? making.secrets.value : [];
   const told = listRequestSecrets({ headers: plan.headers, secrets }, server.pathname + server.search);
@@ -265,12 +271,15 @@ function operationTool(making: ToolPlan, name: string, options: CallOptions): Bu
       name,
       ...(title !== undefined && { title }),
       ...(description !== undefined && { description }),
-      ...schemas,
+      inputSchema,
+      ...(output.listed !== undefined && { outputSchema: output.listed }),
       ...(annotations !== undefined && { annotations }),
     },
     facts: toFacts(making),
     timeoutMs: options.timeoutMs,
-    run: async (args, call) => maskResultSecrets(check(await run(making, options, { args, call })), told),
+    run: async (args, call) =>
+      maskResultSecrets(output.check(await run(making, options, { args, call })), told),
+    difference: output.difference,
   };
 }
 
@@ -290,48 +299,16 @@ async function run(
   options: CallOptions,
   { args, call }: CallInput,
 ): Promise<BuiltInResult> {
-  const { plan, secrets, schemas, chosenBy } = making;
+  const { plan, secrets, output, chosenBy } = making;
   if (!secrets.ok) return toErrorResult(secrets.error);
   const request = buildRequest({ ...plan, secrets: secrets.value }, args);
   if (!request.ok) return toErrorResult(request.error);
   const { maxBytes, http } = options;
-  const hasOutputSchema = schemas.outputSchema !== undefined;
   return fetchResult(request.value, {
     http,
     chosenBy,
     maxBytes,
     cancellation: call.cancellation,
-    hasOutputSchema,
+    structure: output.structure,
   });
-}
-
-/**
- * Clients discard a successful result that does not match its schema, content included. Many servers do not keep what
- * their document promises: such an answer is passed on unchanged, as an error.
- */
-function checkOfAnswers(schema: BuiltInDefinition['outputSchema']): (result: BuiltInResult) => BuiltInResult {
-  if (schema === undefined) return (result) => result;
-  let compiled: ReturnType<typeof tryCompileSchema> | undefined;
-  return (result) => {
-    if (result.isError === true) return result;
-    compiled ??= tryCompileSchema(schema);
-    const { structuredContent, ...bare } = result;
-    // A long integer is an object until serialized.
-    const value: unknown = structuredContent && JSON.parse(JSON.stringify(structuredContent));
-    const fault = findValueFault(value, compiled);
-    if (fault === undefined) return result;
-    const text = `The request was carried out, but its answer is not as the document promises: ${fault}.`;
-    return { ...bare, content: [...result.content, { type: 'text', text }], isError: true };
-  };
-}
-
-/** A phrase. */
-function findValueFault(value: unknown, check: ReturnType<typeof tryCompileSchema>): string | undefined {
-  if (value === undefined) return 'it is not a JSON object';
-  if (!check.ok) return undefined;
-  const fault = check.value(value);
-  if (fault === undefined) return undefined;
-  const location =
-    fault.path.length === 0 ? '' : `at ${JSON.stringify(truncateText(fault.path.join('.'), 200))} `;
-  return `${location}${fault.reason}`;
 }

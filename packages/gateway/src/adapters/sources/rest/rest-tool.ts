@@ -5,19 +5,15 @@ import { serializeDeclared, type ToolFacts } from '../../../core/hints/tool-fact
 import { computeMark } from '@assay-mcp/kit/digest';
 import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 import type { BuiltInDefinition } from '@assay-mcp/functions/function-messages';
-import type { CompileSchema, SchemaFault } from '../../../gateway/ports/compile-schema.ts';
-import { fetchResult, formatRequest } from '../http/call-result.ts';
+import { fetchResult } from '../http/call-result.ts';
 import type { FilterRunner } from '../http/filter-processes.ts';
-import { findFilterFault, quoteAnswer } from '../http/filter.ts';
+import { findFilterFault } from '../http/filter.ts';
 import type { HttpPort } from '../http/open-http.ts';
 import { buildRequest, listRequestSecrets } from '../http/request-plan.ts';
 import { maskResultSecrets } from '../http/request-secrets.ts';
-import {
-  type BuiltInResult,
-  type BuiltInTool,
-  serializeDefinition,
-  toErrorResult,
-} from '../built-in-tool.ts';
+import { type BuiltInTool, serializeDefinition, toErrorResult } from '../built-in-tool.ts';
+import { toListedOutputSchema } from '../listed-output-schema.ts';
+import { openOutputCheck, type OutputCheckOptions } from '../output-check.ts';
 import { tryCompileSchema } from '../schema-check.ts';
 import { planRequest } from './plan-request.ts';
 
@@ -29,32 +25,21 @@ export function createRestTool(
   const [fault] = faultsIn(spec);
   if (fault !== undefined) return err(`The ${fault.field} ${fault.phrase}.`);
   const filter = spec.filter === undefined ? undefined : { expression: spec.filter, runner: filters };
-  const compiled = spec.outputSchema === undefined ? undefined : tryCompileSchema(spec.outputSchema);
-  const check = compiled?.ok === true ? compiled.value : undefined;
   const plan = planRequest(spec);
   if (!plan.ok) return err(`The url cannot be used: ${plan.error}.`);
   const { maxBytes, timeoutMs } = spec;
+  const output = openOutputCheck(toOutputOptions(spec));
   const chosenBy = getUrlChooser(spec);
   const secrets = listRequestSecrets(plan.value, spec.url);
   const run: BuiltInTool['run'] = async (args, { cancellation }) => {
     const prepared = buildRequest(plan.value, args);
     if (!prepared.ok) return maskResultSecrets(toErrorResult(prepared.error), secrets);
-    const request = prepared.value;
-    const hasOutputSchema = check !== undefined;
-    const result = await fetchResult(request, {
-      http,
-      chosenBy,
-      maxBytes,
-      cancellation,
-      filter,
-      hasOutputSchema,
-    });
-    return maskResultSecrets(
-      check === undefined ? result : checked(result, check, formatRequest(request)),
-      secrets,
-    );
+    const { structure } = output;
+    const sending = { http, chosenBy, maxBytes, cancellation, filter, structure };
+    return maskResultSecrets(output.check(await fetchResult(prepared.value, sending)), secrets);
   };
-  return ok({ definition: definitionOf(spec), facts: factsOf(spec), timeoutMs, run });
+  const { difference } = output;
+  return ok({ definition: definitionOf(spec), facts: factsOf(spec), timeoutMs, run, difference });
 }
 
 interface Fault {
@@ -94,7 +79,8 @@ function factsOf({ method, isMethodGiven, url }: RestToolSpec): ToolFacts {
 }
 
 function definitionOf(spec: RestToolSpec): BuiltInDefinition {
-  const { name, title, description, inputSchema, outputSchema, annotations } = spec;
+  const { name, title, description, inputSchema, annotations } = spec;
+  const outputSchema = spec.outputSchema && toListedOutputSchema(spec.outputSchema, spec.outputValidation);
   return {
     name,
     ...(title !== undefined && { title }),
@@ -105,21 +91,6 @@ function definitionOf(spec: RestToolSpec): BuiltInDefinition {
   };
 }
 
-/** An answer that does not match the output schema becomes an error (2025-11-25, server/tools#output-schema). */
-function checked(result: BuiltInResult, check: ReturnType<CompileSchema>, request: string): BuiltInResult {
-  if (result.isError === true) return result;
-  const { structuredContent: value } = result;
-  const fault = value === undefined ? { path: [], reason: 'it is not a JSON object' } : faultIn(value, check);
-  if (fault === undefined) return result;
-  const position = fault.path.length === 0 ? '' : ` at ${JSON.stringify(fault.path.join('.'))}`;
-  const [first] = result.content;
-  const text = first?.['type'] === 'text' ? ` ${quoteAnswer(String(first['text']))}` : '';
-  return toErrorResult(
-    `${request} was carried out, but its answer does not fit the outputSchema${position}: ${fault.reason}.${text}`,
-  );
-}
-
-/** A long integer is an object until serialized; the second check sees it as a number. */
-function faultIn(value: unknown, check: ReturnType<CompileSchema>): SchemaFault | undefined {
-  return check(value) && check(JSON.parse(JSON.stringify(value)));
+function toOutputOptions({ outputSchema, outputValidation, method }: RestToolSpec): OutputCheckOptions {
+  return { schema: outputSchema, validation: outputValidation, method };
 }

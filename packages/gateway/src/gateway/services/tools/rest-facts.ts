@@ -4,7 +4,7 @@ import type { RestToolSpec } from '../../../core/sources/custom-tools.ts';
 /** The request of a tool as shown to operators, without secrets. */
 export function toRestFacts(spec: RestToolSpec, mask: (text: string) => string): Partial<Tool> {
   const { url, method, isMethodGiven, headers, auth, queryMapping, headerMapping, bodyType } = spec;
-  const { filter, timeoutMs, maxBytes } = spec;
+  const { filter, timeoutMs, maxBytes, outputValidation } = spec;
   const names = Object.keys(headers);
   return {
     url: mask(url),
@@ -18,5 +18,6 @@ export function toRestFacts(spec: RestToolSpec, mask: (text: string) => string):
     ...(filter !== undefined && { filter }),
     timeoutMs,
     maxBytes,
+    outputValidation,
   };
 }

@@ -46,6 +46,8 @@ export function toToolView({ id, entry, claims, levels, mask }: ToolViewOptions)
   const digest = getDigest(definition);
   const drift = claims.driftOf(spec, definition);
   const rest = findRestTool(spec, definition);
+  // That of the entry, so that it can be sent back.
+  const outputSchema = rest?.outputSchema ?? members['outputSchema'];
   const { confirm, cacheMs } = claims.policyToolOf(spec, name, definition);
   return {
     id,
@@ -78,7 +80,7 @@ export function toToolView({ id, entry, claims, levels, mask }: ToolViewOptions)
     ...(drift !== undefined && { drift: toDriftView(drift) }),
     ...(record?.verification && { verification: toVerificationView(record.verification, digest) }),
     ...('inputSchema' in members && { inputSchema: members['inputSchema'] }),
-    ...('outputSchema' in members && { outputSchema: members['outputSchema'] }),
+    ...(outputSchema !== undefined && { outputSchema }),
   };
 }
 

@@ -451,7 +451,7 @@ describe('an operation', () => {
 
 describe('the output schema', () => {
   const outputOf = async (responses: JsonObject, more: JsonObject = {}): Promise<unknown> => {
-    const { tools } = await toolsIn(operationOf({ responses }, more));
+    const { tools } = await toolsIn(operationOf({ responses }, more), { outputValidation: 'strict' });
     return tools[0]?.definition.outputSchema;
   };
   const json = (schema: JsonObject): JsonObject => ({

@@ -22,11 +22,11 @@ describe('a response', () => {
   });
 
   it.each(['{}', '7', '12345678901234567890', '[]'])(
-    'is structured only if it is an object: %s',
+    'is structured as it is only if it is an object: %s',
     async (body) => {
       const echo = await answering(200, JSON_TYPE, body);
       const result = await call(echo.tool({ outputSchema: { type: 'object' } }), '{}');
-      expect(result.structuredContent).toEqual(body === '{}' ? {} : undefined);
+      expect(JSON.stringify(result.structuredContent)).toBe(body === '{}' ? '{}' : `{"result":${body}}`);
     },
   );
 
@@ -175,12 +175,13 @@ describe('a filter', () => {
     );
     const long = await answering(200, JSON_TYPE, '[1,2,3]');
     expect(shown(await call(long.tool({ filter: 'a', maxBytes: 3 }), '{}'))).toBe(
-      `error: The filter needs the whole answer to POST ${long.origin}/, which was cut after 3 bytes of 7; raise "maxBytes".`,
+      `error: The request POST ${long.origin}/ was carried out, but the filter needs its whole answer, which was cut after 3 bytes of 7; raise "maxBytes".`,
     );
   });
 });
 
 describe('an output schema', () => {
+  const STRICT = { outputValidation: 'strict' };
   const outputSchema = { type: 'object', properties: { id: { type: 'integer' } }, required: ['id'] };
 
   it('makes the response structured, with long integers preserved', async () => {
@@ -200,20 +201,39 @@ describe('an output schema', () => {
   });
 
   it.each([
-    ['{"id":"a"}', ' at "id": it must be integer'],
-    ['{}', ' at "id": it is missing'],
-    ['[1]', ': it is not a JSON object'],
-    ['hello', ': it is not a JSON object'],
-  ])('turns the non-matching response %s into an error', async (body, fault) => {
+    ['{"id":"a"}', ' at "id" it must be integer'],
+    ['{}', ' at "id" it is missing'],
+    ['[1]', ' it is not a JSON object'],
+    ['hello', ' it is not a JSON object'],
+  ])('turns, if strict, the non-matching response %s into an error', async (body, fault) => {
     const echo = await answering(200, JSON_TYPE, body);
-    expect(await call(echo.tool({ outputSchema }), '{}')).toEqual({
+    expect(await call(echo.tool({ outputSchema, ...STRICT }), '{}')).toEqual({
       content: [
         {
           type: 'text',
-          text: `POST ${echo.origin}/ was carried out, but its answer does not fit the outputSchema${fault}. It said:\n\n${body}`,
+          text: `The POST request was carried out, but its answer does not match the output schema:${fault}. Do not send it again before you know what it did.`,
         },
+        { type: 'text', text: body },
       ],
       isError: true,
+    });
+  });
+
+  it('does not discard a response that was cut, unless strict', async () => {
+    const long = await answering(200, JSON_TYPE, '{"id":1234567}');
+    const cut = await call(long.tool({ outputSchema, maxBytes: 6 }), '{}');
+    expect(cut.isError).toBeUndefined();
+    expect(shown(cut)).toMatch(/^\{"id":\n\n\[cut after 6 bytes of 14/);
+    expect(shown(await call(long.tool({ outputSchema, maxBytes: 6, ...STRICT }), '{}'))).toBe(
+      `error: The request POST ${long.origin}/ was carried out, but the output schema needs its whole answer, which was cut after 6 bytes of 14; raise "maxBytes".`,
+    );
+  });
+
+  it('that does not match a response with bytes or text delivers it', async () => {
+    const image = await answering(200, { 'content-type': 'image/png' }, 'x');
+    expect(await call(image.tool({ outputSchema }), '{}')).toEqual({
+      content: [{ type: 'image', data: 'eA==', mimeType: 'image/png' }],
+      structuredContent: { result: 'image/png' },
     });
   });
 
@@ -228,11 +248,15 @@ describe('an output schema', () => {
     const nested = (levels: number): string => `${'{"id":'.repeat(levels)}1${'}'.repeat(levels)}`;
     const open = { type: 'object' };
     const deep = await answering(200, JSON_TYPE, nested(60_000));
-    for (const entry of [{ outputSchema: open }, { filter: 'id' }])
+    for (const entry of [{ outputSchema: open, ...STRICT }, { filter: 'id' }])
       expect(shown(await call(deep.tool(entry), '{}'))).toBe(
         `error: The request POST ${deep.origin}/ was carried out, but its answer nests deeper than 1000 levels, which is not read.`,
       );
     expect(shown(await call(deep.tool({}), '{}')), 'as text it is read').toBe(nested(60_000));
+    expect(await call(deep.tool({ outputSchema: open }), '{}'), 'if not strict').toEqual({
+      content: [{ type: 'text', text: nested(60_000) }],
+      structuredContent: { result: nested(60_000) },
+    });
     const usual = await answering(200, JSON_TYPE, `{"id":"${'\\"[{'.repeat(2_000)}","a":${nested(999)}}`);
     expect(await call(usual.tool({ outputSchema: open }), '{}')).not.toHaveProperty('isError');
   });

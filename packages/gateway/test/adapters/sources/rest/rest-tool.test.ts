@@ -58,9 +58,35 @@ describe('the definition of a REST tool', () => {
   it('may have draft 7 schemas, and the same $id as another tool', () => {
     const outputSchema = { $schema: 'http://json-schema.org/draft-07/schema#', $id: 'same', type: 'object' };
     for (let times = 0; times < 2; times += 1)
-      expect(made({ url: 'http://127.0.0.1/', outputSchema }, http).definition.outputSchema).toBe(
-        outputSchema,
-      );
+      expect(
+        made({ url: 'http://127.0.0.1/', outputSchema, outputValidation: 'strict' }, http).definition
+          .outputSchema,
+      ).toEqual(outputSchema);
+  });
+
+  it.each<[what: string, promised: object, listed: object]>([
+    [
+      'beside an empty one',
+      { type: 'object', title: 'Pet', format: 'x' },
+      { type: 'object', anyOf: [{ type: 'object', title: 'Pet', format: 'x' }, {}] },
+    ],
+    [
+      'with its definitions where their references lead',
+      { type: 'object', properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: {} } },
+      {
+        type: 'object',
+        anyOf: [{ type: 'object', properties: { a: { $ref: '#/$defs/A' } } }, {}],
+        $defs: { A: {} },
+      },
+    ],
+    [
+      'not at all if it refers to itself',
+      { type: 'object', properties: { a: { $ref: '#' } } },
+      { type: 'object' },
+    ],
+    ['not at all if it has an address', { type: 'object', $id: 'x' }, { type: 'object' }],
+  ])('lists an output schema by default %s', (_, outputSchema, listed) => {
+    expect(made({ url: 'http://127.0.0.1/', outputSchema }, http).definition.outputSchema).toEqual(listed);
   });
 });
 
