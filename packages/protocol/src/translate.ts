@@ -14,12 +14,14 @@ export const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
  *   request       id · params.name (or ref.name of a completion) · _meta.progressToken, also added to a call without
  *                 one · the modern _meta envelope ·
  *                 params.requestState
- *   response      id · result.requestState · resultType, ttlMs and cacheScope (modern era only) ·
+ *   response      id · result.content, if it is too large (cut-result.ts) · result.requestState ·
+ *                 resultType, ttlMs and cacheScope (modern era only) ·
  *                 the code of "resource not found"
  *   notification  params.progressToken · _meta's subscription id
  *   all of them   task ids, see tasks.ts · in a request also params.task, if tasks were not offered
  *
- * The position of each of these members comes from message-plan.ts; a further edit needs its member there too.
+ * The position of each of these members comes from message-plan.ts, except `content`, which cut-result.ts reads with a plan
+ * of its own; a further edit needs its member there too.
  */
 
 /** The members of `_meta` that only requests of the modern era carry (2026-07-28, basic/index#_meta). */

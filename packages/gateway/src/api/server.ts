@@ -55,6 +55,9 @@ export const GATEWAY = z
     prefix: z.boolean().exactOptional(),
     isolation: z.enum(['session', 'shared']).exactOptional(),
     keepAlive: z.boolean().exactOptional(),
+    maxResultBytes: z.record(z.string(), z.int()).exactOptional().meta({
+      description: 'By pattern of the tool name: the size in bytes above which results are cut.',
+    }),
     tags: z.array(z.string()).exactOptional().meta({ description: 'Tags that apply to all its tools.' }),
     enabled: z.boolean().meta({ description: '`false`: the gateway is kept but not connected.' }),
     reachable: z.boolean(),
@@ -122,6 +125,10 @@ const ENTRY = {
     .meta({ description: 'Which operations become tools, such as `tag:pets`, `/pets/*` or `DELETE /*`.' }),
   maxBytes: z.int().nullable().optional(),
   outputValidation: z.enum(OUTPUT_VALIDATIONS).nullable().optional(),
+  maxResultBytes: z
+    .union([z.int(), z.record(z.string(), z.int())])
+    .nullable()
+    .optional(),
   command: z.string().nullable().optional(),
   args: z.array(z.string()).nullable().optional(),
   env: z.record(z.string(), z.string()).nullable().optional(),

@@ -9,6 +9,7 @@ import { ok, type Result } from '@assay-mcp/kit/result';
 import { formatRefusal } from '../core/sentences.ts';
 import type { Settings } from '../core/settings.ts';
 import { type RelayDeps, relayDeps, type RelayDepsOptions } from '../gateway/catalog/call-deps.ts';
+import { StoredResults } from '../gateway/catalog/stored-results.ts';
 import { Approvals } from '../gateway/catalog/approvals.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import { createRelay } from '../gateway/relay/pipeline.ts';
@@ -69,7 +70,13 @@ export function openApprovals(
 
 /** The call pipeline. The ciphers are loaded on first use. */
 export function openRelay(
-  { log, store, options, telemetry }: Pick<Environment, 'log' | 'store' | 'options' | 'telemetry'>,
+  {
+    log,
+    store,
+    options,
+    telemetry,
+    cleanup,
+  }: Pick<Environment, 'log' | 'store' | 'options' | 'telemetry' | 'cleanup'>,
   settings: Settings,
   given: Pick<RelayDepsOptions, 'policy' | 'labels' | 'callLog' | 'approvals' | 'tasks'>,
 ): Relay {
@@ -79,11 +86,18 @@ export function openRelay(
     return new KeySealer({ log, openStore: () => store.open() });
   };
   const loaded = (): Promise<Sealer> => (sealer ??= load());
+  const storedResults = new StoredResults({
+    open: () => store.open(),
+    createId: () => randomBytes(16).toString('base64url'),
+    nowMs: () => Date.now(),
+  });
+  cleanup.defer(() => storedResults.close());
   const replica = `${process.pid} ${Date.now()} ${Math.random()}`;
   const deps: RelayDeps = relayDeps({
     replica,
     limits: { ...settings, ...options.limits },
     ...given,
+    storedResults,
     telemetry,
     retries: { log },
     sealer: {

@@ -40,6 +40,7 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
     one.keepAlive === other.keepAlive &&
     one.trust === other.trust &&
     one.tags?.join('\n') === other.tags?.join('\n') &&
+    JSON.stringify(one.resultLimits) === JSON.stringify(other.resultLimits) &&
     isSameFilter(one.toolFilter, other.toolFilter) &&
     one.isFromConfig === other.isFromConfig &&
     hasSameReferences(one, other) &&

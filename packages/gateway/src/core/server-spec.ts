@@ -1,6 +1,7 @@
 import type { Command } from '@assay-mcp/sandbox/rights';
 import type { EntryReference } from './secrets/value-reference.ts';
 import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
+import type { ResultLimits } from './result-limits.ts';
 import type { OutputValidation } from './sources/output-validation.ts';
 import type { OperationFilter } from './sources/operation-filter.ts';
 import type { ToolFilter } from './tool-filter.ts';
@@ -111,6 +112,8 @@ export interface ServerSpec {
   readonly tags?: readonly string[] | undefined;
   /** Which of its tools are offered. Undefined: all. */
   readonly toolFilter?: ToolFilter | undefined;
+  /** Above these sizes results are cut. Undefined: never. */
+  readonly resultLimits?: ResultLimits | undefined;
   /** Values that are read when it is connected; `transport` has them as they are written. Absent: none. */
   readonly references?: readonly EntryReference[] | undefined;
   /** True if it comes from the config file, absent if registered at runtime. Local tools have their own. */

@@ -106,6 +106,10 @@ const REFUSALS: Examples = {
   SCOPE_MISSING: ['-32600 403 2', { scope: 'mcp' }],
   TOO_MANY_FAILURES: ['-32600 429 4', { waitSeconds: 60 }],
   CLIENT_BUSY: ['-32603 429 4', { limit: 256 }],
+  RESULT_TOO_LARGE: [
+    '-32603 200 1',
+    { server: HOSTILE, tool: HOSTILE, bytes: 2, maxBytes: 1, isStructured: true },
+  ],
   SERVER_BUSY: ['-32603 200 4', { server: HOSTILE, cause: { code: 'PROCESS_NOT_STARTED', error: HOSTILE } }],
   CLIENT_UNKNOWN: ['-32602 400 2', { name: HOSTILE, known: ['cursor', 'vscode'] }],
   CLIENT_ABSENT: ['-32603 500 3', { client: 'Cursor', folder: HOSTILE }],

@@ -100,7 +100,13 @@ describe('two entries', () => {
   });
 
   it('have the same transport and identity if only limits and names differ', () => {
-    for (const more of [{ timeoutMs: 2 }, { prefix: false }, { name: 'b' }, { toolFilter: { deny: ['x'] } }])
+    for (const more of [
+      { timeoutMs: 2 },
+      { prefix: false },
+      { name: 'b' },
+      { toolFilter: { deny: ['x'] } },
+      { resultLimits: { '*': 10_000 } },
+    ])
       expect(alike(spec(STDIO), spec(STDIO, more))).toEqual([false, true, true]);
   });
 });

@@ -5,6 +5,7 @@ import {
   flag,
   list,
   oneOf,
+  record,
   type Reader,
   getSchema,
   getSchemas,
@@ -24,6 +25,7 @@ import type { EntryReference } from '../../core/secrets/value-reference.ts';
 import { getSourceKind, startsProcess } from '../../core/sources/source-kinds.ts';
 import { MAX_TAGS, findTagFault } from '../../core/tool-settings.ts';
 import { MAX_TIMER_MS } from '@assay-mcp/kit/timer';
+import { MAX_RESULT_LIMIT, MIN_RESULT_LIMIT, type ResultLimits } from '../../core/result-limits.ts';
 import type { ToolFilter } from '../../core/tool-filter.ts';
 import {
   readOptionAt,
@@ -65,6 +67,7 @@ export function readServer(
   const toolFilter = readOptionAt(entry, 'tools', COMMON_MEMBERS.tools);
   const trust = readOptionAt(entry, 'trust', COMMON_MEMBERS.trust);
   const tags = readOptionAt(entry, 'tags', COMMON_MEMBERS.tags);
+  const resultLimits = readOptionAt(entry, 'maxResultBytes', COMMON_MEMBERS.maxResultBytes);
   const prefix = readOptionAt(entry, 'prefix', COMMON_MEMBERS.prefix) ?? true;
   const timeoutMs = readOptionAt(entry, 'timeoutMs', COMMON_MEMBERS.timeoutMs) ?? DEFAULT_TIMEOUT_MS;
   const transport = readTransport(entry);
@@ -88,6 +91,7 @@ export function readServer(
     ...(trust !== undefined && { trust }),
     ...(tags !== undefined && tags.length > 0 && { tags }),
     ...(toolFilter !== undefined && { toolFilter }),
+    ...(resultLimits !== undefined && { resultLimits }),
     ...(references.length > 0 && { references: withoutOverridden(references) }),
   };
 }
@@ -142,6 +146,14 @@ const toolFilter: Reader<ToolFilter> = withSchema(
   () => ({ anyOf: [getSchema(lists), getSchema(names)] }),
 );
 
+const resultLimit = wholeNumber({ min: MIN_RESULT_LIMIT, max: MAX_RESULT_LIMIT });
+const limitsByTool = record(resultLimit);
+const resultLimits: Reader<ResultLimits> = withSchema(
+  (position) =>
+    typeof position.value === 'number' ? { '*': resultLimit(position) } : limitsByTool(position),
+  () => ({ anyOf: [getSchema(resultLimit), getSchema(limitsByTool)] }),
+);
+
 /** Members of every kind of server. A test compares the descriptions with docs/CONFIG.md. */
 const COMMON_MEMBERS = {
   type: described(
@@ -166,6 +178,10 @@ const COMMON_MEMBERS = {
   tools: described(
     'which of its tools are offered: { "allow": ["list_*"], "deny": ["*delete*"] }, or a list of allowed ones; * stands for any characters, and deny takes precedence',
     toolFilter,
+  ),
+  maxResultBytes: described(
+    'size above which a result is cut, with a link to the whole: 10000 to 67108864 for all its tools, or by tool: { "export_*": 200000 }; the first pattern that matches counts',
+    resultLimits,
   ),
 };
 

@@ -70,6 +70,7 @@ async function createTables(trx: Trx, dialect: Dialect): Promise<void> {
   await createCharges(trx, dialect);
   await createMarkers(trx, dialect);
   await createSessionToolsets(trx, dialect);
+  await createStoredResults(trx, dialect);
 }
 
 async function createMigrations(trx: Trx, { whole }: Dialect): Promise<void> {
@@ -369,5 +370,22 @@ async function createSessionToolsets({ schema }: Trx, { whole }: Dialect): Promi
     .addColumn('toolset', 'text')
     .addColumn('equippings', whole, (column) => column.notNull())
     .addColumn('expires_ms', whole, (column) => column.notNull())
+    .execute();
+}
+
+async function createStoredResults({ schema }: Trx, { bytes, whole }: Dialect): Promise<void> {
+  await schema
+    .createTable('assay_stored_results')
+    .addColumn('hash', 'text', (column) => column.primaryKey())
+    .addColumn('subject_json', 'text', (column) => column.notNull())
+    .addColumn('token_id', 'text', (column) => column.notNull())
+    .addColumn('endpoint_json', 'text', (column) => column.notNull())
+    .addColumn('server_json', 'text', (column) => column.notNull())
+    .addColumn('tool_json', 'text', (column) => column.notNull())
+    .addColumn('public_name', 'text', (column) => column.notNull())
+    .addColumn('is_approved', whole, (column) => column.notNull())
+    .addColumn('expires_ms', whole, (column) => column.notNull())
+    .addColumn('size_bytes', whole, (column) => column.notNull())
+    .addColumn('bytes', bytes, (column) => column.notNull())
     .execute();
 }

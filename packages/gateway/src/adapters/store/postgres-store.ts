@@ -185,6 +185,7 @@ const LOCKS: Readonly<Record<Writable, number>> = {
   labels: 8,
   approvals: 9,
   session_toolsets: 10,
+  stored_results: 11,
 };
 
 function postgresDialect(place: string, db: Kysely<Tables>): Dialect {

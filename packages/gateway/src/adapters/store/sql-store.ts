@@ -4,6 +4,7 @@ import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { AcceptedDefinition, Commit, Committed, Growth } from '../../gateway/ports/records.ts';
 import type { ApprovalStore, StoredApproval } from '../../gateway/ports/approvals.ts';
 import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
+import type { StoredResultStore } from '../../gateway/ports/stored-results.ts';
 import {
   changeApproval,
   findGrant,
@@ -29,6 +30,7 @@ import { deleteLabels, readLabels, writeLabels } from './label-rows.ts';
 import { selectFittingDrift, readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
 import { changeSessionToolsets, readSessionToolsets, useSessionToolsets } from './session-toolset-rows.ts';
 import { deleteSessions, markUsed, readSessions, writeSession } from './session-rows.ts';
+import { deleteExpiredResults, readStoredResult, writeStoredResult } from './stored-result-rows.ts';
 import { findToolsetRefusal } from './toolset-charges.ts';
 import { markRevoked, readTokens, writeToken } from './token-rows.ts';
 
@@ -60,7 +62,7 @@ function callsOf(transactions: Transactions): StoreCalls {
     tokens: () => read(readTokens),
     revokeToken: (idOrName, revokedMs, event) =>
       write(
-        'tokens',
+        ['tokens', 'stored_results'],
         (trx) => markRevoked(trx, idOrName, revokedMs),
         ({ id, name }) => (event === undefined ? [] : [{ ...event, target: { kind: 'token', id, name } }]),
       ),
@@ -95,6 +97,7 @@ function callsOf(transactions: Transactions): StoreCalls {
       ),
     sessionToolsets: (clients, nowMs) => read((trx) => readSessionToolsets(trx, clients, nowMs)),
     useSessionToolsets: (use) => write('session_toolsets', (trx) => useSessionToolsets(trx, use)),
+    ...resultCallsOf(transactions),
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),
     commit: (commit) => makeCommit(transactions, commit),
@@ -108,6 +111,15 @@ function callsOf(transactions: Transactions): StoreCalls {
     calls: (query) => read((trx) => readCalls(trx, query)),
     callBatches: (after) => read((trx) => readBatches(trx, after)),
     callCounts: (span) => read((trx) => countCalls(trx, span)),
+  };
+}
+
+function resultCallsOf({ read, write }: Transactions): StoredResultStore {
+  return {
+    addStoredResult: (result, bounds, nowMs) =>
+      write('stored_results', async (trx) => ok(await writeStoredResult(trx, result, bounds, nowMs))),
+    storedResult: (wanted, nowMs) => read((trx) => readStoredResult(trx, wanted, nowMs)),
+    removeExpiredResults: (nowMs) => write('stored_results', (trx) => deleteExpiredResults(trx, nowMs)),
   };
 }
 

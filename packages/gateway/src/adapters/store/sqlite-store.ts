@@ -55,6 +55,9 @@ export class SqliteStore implements Store {
   readonly clearLabels: Store['clearLabels'] = (...args) => this.#call('clearLabels', ...args);
   readonly sessionToolsets: Store['sessionToolsets'] = (...args) => this.#call('sessionToolsets', ...args);
   readonly useSessionToolsets: Store['useSessionToolsets'] = (use) => this.#call('useSessionToolsets', use);
+  readonly addStoredResult: Store['addStoredResult'] = (...args) => this.#call('addStoredResult', ...args);
+  readonly removeExpiredResults: Store['removeExpiredResults'] = (nowMs) =>
+    this.#call('removeExpiredResults', nowMs);
   readonly settings: Store['settings'] = () => this.#call('settings');
   readonly records: Store['records'] = (since) => this.#call('records', since);
   readonly commit: Store['commit'] = (commit) => this.#call('commit', commit);
@@ -76,6 +79,12 @@ export class SqliteStore implements Store {
   readonly keys: Store['keys'] = async (purpose) => {
     const found = await this.#call('keys', purpose);
     return found.ok ? { ok: true, value: found.value.map(withBuffer) } : found;
+  };
+
+  readonly storedResult: Store['storedResult'] = async (...args) => {
+    const found = await this.#call('storedResult', ...args);
+    if (!found.ok || found.value === undefined) return found;
+    return { ok: true, value: { ...found.value, bytes: Buffer.from(found.value.bytes) } };
   };
 
   readonly ensureKey: Store['ensureKey'] = async (key) => {

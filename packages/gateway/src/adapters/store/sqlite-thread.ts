@@ -33,7 +33,14 @@ export type Given<M extends keyof SqliteCalls> = Awaited<ReturnType<SqliteCalls[
 const READS: ReadonlySet<keyof SqliteCalls> = new Set<keyof SqliteCalls>([
   ...(['open', 'listen', 'stopListening', 'rest', 'close'] as const),
   ...(['tokens', 'sessions', 'keys', 'credentials', 'labels', 'settings', 'records', 'accepted'] as const),
-  ...(['findGrant', 'findServerGrant', 'fittingDrift', 'sessionToolsets', 'approvals'] as const),
+  ...([
+    'findGrant',
+    'findServerGrant',
+    'fittingDrift',
+    'sessionToolsets',
+    'storedResult',
+    'approvals',
+  ] as const),
   ...(['auditEvents', 'calls', 'callBatches', 'callCounts'] as const),
 ]);
 

@@ -9,6 +9,7 @@ export const ALL_PARTS: Readonly<Record<StorePart, true>> = {
   credentials: true,
   labels: true,
   session_toolsets: true,
+  stored_results: true,
   records: true,
   audit: true,
   calls: true,

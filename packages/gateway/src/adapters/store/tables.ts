@@ -7,7 +7,7 @@ import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
  * Number of this schema. Until the first release, increase it with each change of migration 1: a store of an earlier
  * edition is set aside (SQLite) or refused (PostgreSQL).
  */
-export const SCHEMA_EDITION = 2;
+export const SCHEMA_EDITION = 3;
 
 /**
  * The rows as both databases return them. Times are in ms. Text chosen by a peer is stored as JSON (`…_json`), because
@@ -30,6 +30,7 @@ export interface Tables {
   readonly assay_credentials: CredentialRow;
   readonly assay_labels: LabelRow;
   readonly assay_session_toolsets: SessionToolsetRow;
+  readonly assay_stored_results: StoredResultRow;
   readonly assay_records: RecordRow;
   /** A single row for all records. */
   readonly assay_record_state: RecordStateRow;
@@ -110,6 +111,21 @@ export interface SessionToolsetRow {
   readonly toolset: string | null;
   readonly equippings: number;
   readonly expires_ms: number;
+}
+
+export interface StoredResultRow {
+  readonly hash: string;
+  readonly subject_json: string;
+  readonly token_id: string;
+  readonly endpoint_json: string;
+  readonly server_json: string;
+  readonly tool_json: string;
+  readonly public_name: string;
+  readonly is_approved: number;
+  readonly expires_ms: number;
+  /** The length of `bytes`, so that sums need not read them. */
+  readonly size_bytes: number;
+  readonly bytes: Buffer;
 }
 
 export interface RecordRow {

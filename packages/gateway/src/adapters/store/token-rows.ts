@@ -4,6 +4,7 @@ import { SCOPES } from '../../core/subject.ts';
 import type { StoredToken } from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
 import { RowCells } from './row-cells.ts';
+import { deleteResultsOfToken } from './stored-result-rows.ts';
 import type { TokenRow } from './tables.ts';
 
 export async function writeToken(trx: Trx, token: StoredToken): Promise<Result<undefined, Refusal>> {
@@ -38,6 +39,7 @@ export async function markRevoked(
   const row = rows.find(({ id }) => id === idOrName) ?? rows[0];
   if (row === undefined) return err({ code: 'TOKEN_UNKNOWN', name: idOrName });
   await trx.updateTable('assay_tokens').set({ revoked_ms: revokedMs }).where('id', '=', row.id).execute();
+  await deleteResultsOfToken(trx, row.id);
   return ok(tokenOf({ ...row, revoked_ms: revokedMs }));
 }
 

@@ -33,6 +33,16 @@ export type CallRefusal =
       /** The tool that switches to the other mode. */
       readonly switch: string;
     }
+  /** The call was carried out, and its result is above `maxResultBytes`. */
+  | {
+      readonly code: 'RESULT_TOO_LARGE';
+      readonly server: string;
+      readonly tool: string;
+      readonly bytes: number;
+      readonly maxBytes: number;
+      /** Otherwise it has no content that could be cut. */
+      readonly isStructured: boolean;
+    }
   | { readonly code: 'PROMPT_UNKNOWN'; readonly name: string }
   | { readonly code: 'RESOURCE_UNKNOWN'; readonly uri: string }
   | { readonly code: 'SUBSCRIPTION_UNSUPPORTED'; readonly server: string; readonly uri: string }
@@ -138,6 +148,12 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
   PROMPT_UNKNOWN: {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: 'usage' },
     sentence: (r) => `Unknown prompt ${quote(r.name)}. "prompts/list" lists all prompts.`,
+  },
+  RESULT_TOO_LARGE: {
+    reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'failed' },
+    isToolError: true,
+    sentence: (r) =>
+      `The tool ${quote(r.tool)} was called and had its effect, but its result has ${r.bytes} bytes, the limit is ${r.maxBytes}, and ${r.isStructured ? 'a structured result' : 'it'} cannot be cut. Ask for less, or raise "maxResultBytes" of the server ${quote(r.server)} in its entry.`,
   },
   RESOURCE_UNKNOWN: {
     reported: { rpc: INVALID_PARAMS, legacyRpc: -32002, http: 200, rest: 404, exit: 'usage' },

@@ -6,6 +6,7 @@ import type { Settings } from '../../core/settings.ts';
 import type { Approvals } from './approvals.ts';
 import { ApprovedRepeats } from './approved-repeats.ts';
 import { ResultCache } from './result-cache.ts';
+import type { StoredResults } from './stored-results.ts';
 import { type SuspendedCallLimits, SuspendedCalls } from './suspended-calls.ts';
 import type { CallLog } from '../ports/call-log.ts';
 import type { Gate } from '../ports/gate.ts';
@@ -61,6 +62,8 @@ export interface RelayDeps {
   readonly repeats: ApprovedRepeats;
   readonly retries: Retries;
   readonly results: ResultCache;
+  /** Undefined: large results are cut without a link to the whole. */
+  readonly storedResults?: StoredResults | undefined;
   readonly tokens: CallerTokens;
   readonly telemetry?: Telemetry | undefined;
   /** Undefined: tasks are not offered. */
@@ -75,7 +78,7 @@ export interface CallerTokens {
   gate: Pick<Gate, 'isHolder' | 'refresh'> | undefined;
 }
 
-export interface RelayDepsOptions extends Pick<RelayDeps, 'telemetry' | 'tasks'> {
+export interface RelayDepsOptions extends Pick<RelayDeps, 'telemetry' | 'tasks' | 'storedResults'> {
   readonly sealer: Sealer;
   /** Identifies this process among all replicas that clients may reach. */
   readonly replica: string;
@@ -101,6 +104,7 @@ export function relayDeps({
   approvals,
   telemetry,
   tasks,
+  storedResults,
 }: RelayDepsOptions): RelayDeps {
   return {
     policy,
@@ -109,6 +113,7 @@ export function relayDeps({
     approvals,
     telemetry,
     tasks,
+    storedResults,
     sealer,
     suspended: new SuspendedCalls(replica, limits),
     repeats: new ApprovedRepeats(() => performance.now()),

@@ -289,9 +289,15 @@ export class View {
    */
   has(capability: string, member?: string): boolean {
     if (capability === 'tools' && this.isAggregated) return true;
+    if (capability === 'resources' && member === undefined && this.#limitsResults) return true;
     return this.capable.some(
       (server) => mayHave(server, capability, member) && (capability !== 'logging' || relaysLogs(server)),
     );
+  }
+
+  /** Whether large results become resources. */
+  get #limitsResults(): boolean {
+    return this.capable.some(({ spec }) => spec.resultLimits !== undefined);
   }
 
   /** Requests log messages of this level from the client's servers, unless they already send more. */

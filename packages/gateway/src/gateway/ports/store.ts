@@ -6,6 +6,7 @@ import type { CallCountStore, CallStore } from './call-log.ts';
 import type { LabelStore } from './labels.ts';
 import type { ApprovalStore } from './approvals.ts';
 import type { RecordStore } from './records.ts';
+import type { StoredResultStore } from './stored-results.ts';
 import type { SessionToolsetStore } from './session-toolsets.ts';
 
 /** A stored token. Never contains the token itself. */
@@ -111,6 +112,7 @@ export type StorePart =
   | 'credentials'
   | 'labels'
   | 'session_toolsets'
+  | 'stored_results'
   /** Includes accepted definitions. */
   | 'records'
   | 'approvals'
@@ -125,7 +127,14 @@ export type StorePart =
  * refused.
  */
 export interface Store
-  extends RecordStore, CallStore, CallCountStore, LabelStore, SessionToolsetStore, ApprovalStore {
+  extends
+    RecordStore,
+    CallStore,
+    CallCountStore,
+    LabelStore,
+    SessionToolsetStore,
+    StoredResultStore,
+    ApprovalStore {
   /** TOKEN_EXISTS if a token of this name is not revoked. */
   addToken(token: StoredToken, event?: AuditEvent): Promise<Result<undefined, Refusal>>;
   /** Oldest first, including revoked ones. */

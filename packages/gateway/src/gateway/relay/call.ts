@@ -128,6 +128,8 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   approval: GivenApproval | undefined = undefined;
   /** Who denied it, if a person did. */
   denial: CallDenial | undefined = undefined;
+  /** Whether it reads the whole of an earlier result of `entry`. */
+  readsStoredResult = false;
   // Set by the task modules if the call is about tasks.
   task: TaskChange | undefined = undefined;
   taskNotifications: TaskNotifications | undefined = undefined;
@@ -235,7 +237,7 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
         hints: resolveOwnHints(configurationTool),
       };
     }
-    if (entry === undefined || this.method !== 'tools/call') return undefined;
+    if (entry === undefined || (this.method !== 'tools/call' && !this.readsStoredResult)) return undefined;
     const { server, name, definition } = entry;
     return server.claims.policyToolOf(server.spec, name, definition);
   }

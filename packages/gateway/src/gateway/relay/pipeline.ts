@@ -3,6 +3,7 @@ import { isKnownReadOnly } from '../../core/policy/cacheable.ts';
 import type { Decision } from '../../core/policy/policy.ts';
 import { maskRefusal } from '../../core/refusal-cause.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import { ok } from '@assay-mcp/kit/result';
 import { findParameterFault } from '@assay-mcp/protocol/parameter-values';
 import { findCursor } from '@assay-mcp/protocol/message';
 import { findMember, readJsonString } from '@assay-mcp/protocol/spans';
@@ -13,10 +14,19 @@ import { LIST_KINDS, LISTS } from '../catalog/inventory.ts';
 import { getClientInfo } from '../catalog/link-choice.ts';
 import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
+import { findStoredResultId } from '../catalog/stored-results.ts';
 import type { ListKind } from '../ports/link.ts';
 import { obtainApproval } from './approval.ts';
-import { type Answer, type Call, toRefusedAnswer, type Relay, type Target } from './call.ts';
+import {
+  type Answer,
+  type Call,
+  findTokenRefusal,
+  toRefusedAnswer,
+  type Relay,
+  type Target,
+} from './call.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
+import { buildStoredReply, findStoredEntry, limitResult, toReadRefusal } from './large-result.ts';
 import { decideCall, labelBeforeDelivery, labelAnswer, learnLabels, getPolicy } from './labels.ts';
 import { startCallRecord, beginRecord, recordRefusal } from './record.ts';
 import { send } from './send.ts';
@@ -39,7 +49,7 @@ const HANDLERS: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ...LIST_KINDS.map((kind): [string, Handler] => [LISTS[kind].method, (call) => list(call, kind)]),
   ['tools/call', callTool],
   ['prompts/get', (call) => relayNamed(call, 'prompt')],
-  ['resources/read', (call) => relayUri(call, 'params.uri', textAt(call, 'uri'))],
+  ['resources/read', readResource],
   ['resources/subscribe', subscribe],
   ['resources/unsubscribe', unsubscribe],
   ['completion/complete', complete],
@@ -109,6 +119,39 @@ async function wakeServer(call: Call, entry: Entry): Promise<Answer | undefined>
   return recordRefusal(call, call.cancellation.isCancelled ? { code: 'CANCELLED' } : listed.error, server);
 }
 
+function readResource(call: Call): Promise<Answer> {
+  const uri = textAt(call, 'uri');
+  const id = uri && findStoredResultId(uri);
+  return uri === undefined || id === undefined
+    ? relayUri(call, 'params.uri', uri)
+    : readStoredResult(call, uri, id);
+}
+
+/** Answers with the whole of an earlier result, after a decision like that about the call of its tool. */
+async function readStoredResult(call: Call, uri: string, id: string): Promise<Answer> {
+  const { deps, identity, subject, view } = call;
+  const key = { subject, tokenId: identity.tokenId ?? '', endpoint: view.endpoint };
+  const found = (await deps.storedResults?.find(id, key)) ?? ok(undefined);
+  if (!found.ok) return recordRefusal(call, found.error);
+  await deps.policy.pending;
+  const stored = found.value;
+  const entry = stored && (await findStoredEntry(call, stored));
+  if (stored === undefined || entry === undefined)
+    return recordRefusal(call, { code: 'RESOURCE_UNKNOWN', uri });
+  call.entry = entry;
+  call.readsStoredResult = true;
+  await learnLabels(call);
+  const decision = decide(call);
+  // An approval of the call covers its result.
+  const isRefused = decision !== undefined && (decision.kind === 'refuse' || !stored.isApproved);
+  const refusal = isRefused ? toReadRefusal(entry, call) : findTokenRefusal(call);
+  const { server } = entry;
+  if (refusal !== undefined) return toSeenAnswer(call, recordRefusal(call, refusal, server));
+  const record = beginRecord(call, server);
+  const answer: Answer = { kind: 'relayed', reply: await buildStoredReply(uri, stored) };
+  return labelAnswer(call, server, record?.end(answer) ?? answer);
+}
+
 /** Resolves a resource or template to its server and relays the call. */
 async function relayUri(call: Call, field: string, uri: string | undefined): Promise<Answer> {
   if (uri === undefined) return recordRefusal(call, notAString(field));
@@ -168,7 +211,7 @@ async function executeInUse(call: Call, target: Target): Promise<Answer> {
   if (!server.use.hasRunTool && call.tool !== undefined) server.use.hasRunTool = !isKnownReadOnly(call.tool);
   let answered: Answer;
   try {
-    answered = await send(call, target);
+    answered = await limitResult(call, await send(call, target));
   } catch (error) {
     record?.fail(error);
     throw error;

@@ -31,7 +31,7 @@ export function beginRecord(call: Call, server: Server | undefined): CallRecord 
   const { telemetry } = call.deps;
   if (telemetry === undefined) return undefined;
   const { meter, tracer, mask } = telemetry;
-  const isToolCall = call.method === 'tools/call';
+  const isToolCall = call.method === 'tools/call' || call.readsStoredResult;
   const traffic = isToolCall ? telemetry.traffic : undefined;
   const record = isToolCall ? startCallRecord(call) : undefined;
   const tally = meter?.of(server?.spec.name ?? NO_SERVER, call.method);
@@ -188,9 +188,10 @@ export function startCallRecord(
 }
 
 function argumentsOf(
-  { message: { bytes, params } }: Call,
+  { message: { bytes, params }, readsStoredResult }: Call,
   log: CallLog,
 ): Pick<FinishedCall, 'argumentsText' | 'argumentsBytes'> {
+  if (readsStoredResult && log.arguments !== 'none') return STORED_RESULT;
   const member = log.arguments === 'none' ? undefined : findMember(params, 'arguments');
   if (member === undefined) return NO_ARGUMENTS;
   const size = member.end - member.start;
@@ -199,6 +200,9 @@ function argumentsOf(
     argumentsBytes: size,
   };
 }
+
+/** Tells reading a result apart from calling its tool. */
+const STORED_RESULT = { argumentsText: '{"resource":"assay://results"}', argumentsBytes: 0 };
 
 const NO_ARGUMENTS = { argumentsText: undefined, argumentsBytes: 0 };
 

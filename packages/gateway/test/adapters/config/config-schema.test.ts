@@ -58,6 +58,8 @@ describe('the schema of the config file and its reader', () => {
     inServers({ url, auth: { clientId: 'a', clientSecret: 'b', issuer: 'https://id.example' } }),
     inServers({ type: 'sse', httpUrl: url, isolation: 'shared', tools: ['a*'] }),
     inServers({ serverUrl: '${API}/mcp', tools: { allow: [], deny: ['b'] } }),
+    inServers({ command: 'x', maxResultBytes: 10_000 }),
+    inServers({ url, maxResultBytes: { 'a_*': 67_108_864, b: 10_000 } }),
     inServers({ openapi: './a.yaml', baseUrl: url, operations: { include: ['tag:a', 'GET /b'] } }),
     inServers({
       type: 'openapi',
@@ -123,6 +125,8 @@ describe('the schema of the config file and its reader', () => {
     inServers({ url, auth: { shared: 'no' } }),
     inServers({ openapi: 'a.yaml', document: '{}' }),
     inServers({ openapi: 'a.yaml', maxBytes: 0 }),
+    inServers({ command: 'x', maxResultBytes: 9_999 }),
+    inServers({ command: 'x', maxResultBytes: { a: '10000' } }),
     inServers({ openapi: 'a.yaml', outputValidation: 'on' }),
     inServers({ openapi: 'a.yaml', credentials: { a: { username: 'u' } } }),
     inServers({ roots: ['~/src'] }),

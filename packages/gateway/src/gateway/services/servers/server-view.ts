@@ -16,7 +16,14 @@ import type { RecordReplica } from '../../catalog/record-replica.ts';
 /** How a server is reached. Absent for one that cannot be started. */
 export type Connection = Pick<
   Gateway,
-  keyof ShownSource | 'timeoutMs' | 'prefix' | 'isolation' | 'keepAlive' | 'tags' | 'references'
+  | keyof ShownSource
+  | 'timeoutMs'
+  | 'prefix'
+  | 'isolation'
+  | 'keepAlive'
+  | 'tags'
+  | 'references'
+  | 'maxResultBytes'
 >;
 
 export interface ViewDeps {
@@ -96,6 +103,7 @@ export function toConnectionView(spec: ServerSpec, mask: (text: string) => strin
     ...withoutUndefined(kind.shown(spec.transport, mask)),
     ...common,
     ...(spec.tags && { tags: spec.tags }),
+    ...(spec.resultLimits && { maxResultBytes: spec.resultLimits }),
     ...(spec.references && {
       references: spec.references.map(({ member, name, parts }) => ({
         member: `${member}.${name}`,
