@@ -190,6 +190,17 @@ describe('the whole of a result', () => {
     expect(withoutUri(await read(uri, { token: second }), uri)).toBe(JSON.stringify(await read(NONE)));
   });
 
+  it('labels its reader like the call', async () => {
+    const { admin } = world;
+    const uri = linkIn(await say(LARGE));
+    expect(verdictOf(await admin.delete('/labels/ada'))).toBe('204');
+    await read(uri);
+    const labels = listAt((await admin.get('/labels')).json(), 'labels');
+    expect(labels.filter((label) => at(label, 'subject') === 'ada')).toMatchObject([
+      { label: 'saw-untrusted', source: 'odd.say' },
+    ]);
+  });
+
   it('follows the rules, and is recorded', async () => {
     const { admin } = world;
     const uri = linkIn(await say(LARGE));
@@ -213,7 +224,7 @@ describe('the whole of a result', () => {
 });
 
 it.each(['SQLite', 'PostgreSQL'] as const)('another replica has the whole as well, in %s', async (kind) => {
-  const { gateways, tokens } = kind === 'SQLite' ? world : await openWorld(await newDatabase());
+  const { gateways, tokens } = await openWorld(kind === 'SQLite' ? undefined : await newDatabase());
   const [one, two] = gateways;
   const uri = linkIn(await say(LARGE, { gateway: one, token: tokens.ada }));
   expect(textAt(await read(uri, { gateway: two, token: tokens.ada }), 'result', 'contents', 0, 'text')).toBe(
