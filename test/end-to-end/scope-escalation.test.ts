@@ -46,6 +46,9 @@ const ENTRY = { createdMs: 0, author: 'attacker' };
 /** References that read a secret or a file of this machine, or run a program. */
 const REFERENCES = ['${secret:TOKEN}', `x \${file:${FILE}}`, '${command:["id"]}'];
 
+/** A proxy sees the traffic of an entry, and without the one of the environment nothing filters it. */
+const PROXIES = [{ proxy: 'http://attacker.example:3128' }, { proxy: false }, { proxyResolves: true }];
+
 type Attack = readonly [method: string, path: string, body: unknown, verdict: string];
 
 /** Every write operation, with the bodies through which a token with only `admin` might gain more rights. */
@@ -55,6 +58,10 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/gateways', { name: 'x', transport: 'STDIO' }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', url: 'https://a.example', env: { A: 'b' } }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', url: 'https://a.example', cwd: '/' }, '403 SCOPE_MISSING'],
+    ...PROXIES.map((proxy): Attack => {
+      const body = { name: 'x', url: 'https://a.example', ...proxy };
+      return ['POST', '/gateways', body, '403 SCOPE_MISSING'];
+    }),
     ['POST', '/gateways', { name: 'x', openapi: FILE }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', openapi: `http:${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/gateways', { name: 'x', openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
@@ -70,6 +77,10 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/openapi/preview', { openapi: FILE }, '403 SCOPE_MISSING'],
     ['POST', '/openapi/preview', { openapi: `file://${FILE}` }, '403 SCOPE_MISSING'],
     ['POST', '/openapi/preview', STDIO, '403 SCOPE_MISSING'],
+    ...PROXIES.map((proxy): Attack => {
+      const body = { openapi: 'https://a.example/x.json', ...proxy };
+      return ['POST', '/openapi/preview', body, '403 SCOPE_MISSING'];
+    }),
     ...REFERENCES.map((value): Attack => {
       const body = { openapi: 'https://a.example/x.json', headers: { A: value } };
       return ['POST', '/openapi/preview', body, '403 SCOPE_MISSING'];
@@ -96,6 +107,10 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ...REFERENCES.map((value): Attack => [
       ...(['PUT', '/gateways/far', { headers: { A: value } }, '403 SCOPE_MISSING'] as const),
     ]),
+    ...PROXIES.map((proxy): Attack => ['PUT', '/gateways/far', proxy, '403 SCOPE_MISSING']),
+    // Another URL would be looked up by the proxy, too, and without the proxy requests would go directly.
+    ['PUT', '/gateways/proxied', { url: 'https://inner.example/mcp' }, '403 SCOPE_MISSING'],
+    ['PUT', '/gateways/proxied', { proxy: null }, '403 SCOPE_MISSING'],
     // A credential for one server must not be sent to another.
     ['PUT', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
   ],
@@ -144,6 +159,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
   ]),
   import: [
     ...[STDIO, { type: 'stdio', ...STDIO }, { openapi: FILE }],
+    ...PROXIES.map((proxy) => ({ url: 'https://a.example', ...proxy })),
     ...[...REFERENCES, { command: ['id'] }].map((value) => ({
       url: 'https://a.example',
       headers: { A: value },
@@ -198,6 +214,8 @@ beforeAll(async () => {
   await makeEverything(instance);
   const referring = { url: 'http://127.0.0.1:9/mcp', headers: { Authorization: `\${file:${FILE}}` } };
   await instance.admin.post('/gateways', { name: 'referring', ...referring });
+  const proxied = { url: 'http://127.0.0.1:9/mcp', proxy: 'http://127.0.0.1:9', proxyResolves: true };
+  await instance.admin.post('/gateways', { name: 'proxied', ...proxied });
   const { tools } = (await instance.admin.get('/tools')).json() as { readonly tools: Json };
   weather = textAt(listAt(tools).find((tool) => at(tool, 'originalName') === 'weather') ?? null, 'id');
 });

@@ -1,3 +1,4 @@
+import { formatProxyFault } from '@assay-mcp/kit/outbound';
 import { toPrintable } from '@assay-mcp/kit/printable';
 import { truncateText } from '@assay-mcp/kit/shorten';
 import type { ConnectionFault } from '@assay-mcp/kit/platform/http-client';
@@ -56,6 +57,13 @@ function connectionText(fault: ConnectionFault): string {
     case 'TLS_FAILED':
     case 'CONNECTION_FAILED':
       return `could not be reached (${fault.error})`;
+    case 'PROXY_UNREACHABLE':
+    case 'PROXY_CREDENTIALS_REFUSED':
+    case 'PROXY_REFUSED':
+    case 'PROXY_NOT_ALLOWED':
+    case 'PROXY_INVALID':
+    case 'PROXY_TARGET_UNRESOLVED':
+      return formatProxyFault(fault);
     case 'READING_FAILED':
       return `answered, but its answer could not be handled (${fault.error})`;
   }

@@ -1,5 +1,6 @@
 import { Duplex } from 'node:stream';
 import { openTunnel } from '@assay-mcp/kit/platform/tunnel';
+import { CHOSEN_BY_OPERATOR } from '@assay-mcp/kit/reach';
 
 /** What `pg` needs of a socket, through an HTTP proxy. It becomes a connection by `connect`, as a socket does. */
 export class TunnelStream extends Duplex {
@@ -14,7 +15,8 @@ export class TunnelStream extends Duplex {
   }
 
   connect(port: number, host: string): this {
-    openTunnel(this.#proxy, { host, port }, this.#limitMs).then(
+    const proxy = { url: new URL(this.#proxy), reaches: CHOSEN_BY_OPERATOR };
+    openTunnel(proxy, { host, port }, { limitMs: this.#limitMs }).then(
       (socket) => {
         if (this.destroyed) return void socket.destroy();
         this.#socket = socket;

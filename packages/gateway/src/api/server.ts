@@ -22,6 +22,13 @@ export const GATEWAY = z
       .exactOptional(),
     openapi: z.string().exactOptional().meta({ description: 'The OpenAPI document.' }),
     baseUrl: z.string().exactOptional(),
+    proxy: z
+      .union([z.string(), z.literal(false)])
+      .exactOptional()
+      .meta({
+        description: 'Its proxy, without credentials. `false`: none. Absent: that of the environment.',
+      }),
+    proxyResolves: z.boolean().exactOptional(),
     operations: z
       .object({ include: z.array(z.string()).optional(), exclude: z.array(z.string()).optional() })
       .exactOptional(),
@@ -129,6 +136,18 @@ const ENTRY = {
     .union([z.int(), z.record(z.string(), z.int())])
     .nullable()
     .optional(),
+  proxy: z
+    .union([z.string(), z.literal(false)])
+    .nullable()
+    .optional()
+    .meta({
+      description:
+        'URL of the HTTP proxy for its requests, with user and password if it wants them, instead of that of the environment. `false`: none. Requires the scope `execute`.',
+    }),
+  proxyResolves: z.boolean().nullable().optional().meta({
+    description:
+      'Whether the proxy may connect to a host that Assay cannot resolve, so that nothing checks where it leads. Requires the scope `execute`.',
+  }),
   command: z.string().nullable().optional(),
   args: z.array(z.string()).nullable().optional(),
   env: z.record(z.string(), z.string()).nullable().optional(),

@@ -2,6 +2,7 @@ import { EncryptedCredentials } from '../adapters/auth/encrypted-credentials.ts'
 import { signIn } from '../adapters/auth/sign-in.ts';
 import { forget, toShownCredentials } from '../adapters/auth/sign-out.ts';
 import { VERSION } from '@assay-mcp/kit/version';
+import { formatCause, type Cause } from '../core/cause.ts';
 import type { ReachRules } from '../core/reach-rules.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
@@ -11,6 +12,7 @@ import { openBrowser } from '@assay-mcp/kit/platform/browser';
 import { waitForStop } from '@assay-mcp/kit/platform/stop-signals';
 import { withEnvironment } from './environment.ts';
 import { getKeyLocation } from './keys.ts';
+import { createResolver } from './references.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
 import { toReachRules } from './sources.ts';
@@ -23,13 +25,20 @@ export function signInAt(
   request: SignInRequest,
   options: AppOptions,
 ): Promise<Result<ShownCredential, Refusal>> {
-  return withCredentials(options, async ({ credentials, servers, rules }) => {
+  return withCredentials(options, async ({ credentials, servers, rules, resolve }) => {
     const spec = serverIn(servers, request.server);
     if (!spec.ok) return spec;
     const stopped = new AbortController();
     void waitForStop().then(() => stopped.abort());
     const deps = { credentials, openBrowser, version: VERSION, signal: stopped.signal, rules };
-    const done = await signIn(spec.value, request, deps);
+    const resolved = await resolve(spec.value);
+    if (!resolved.ok)
+      return err({
+        code: 'AUTHORIZATION_FAILED',
+        server: spec.value.name,
+        reason: formatCause(resolved.error),
+      });
+    const done = await signIn(resolved.value, request, deps);
     if (!done.ok) return done;
     const shown = toShownCredentials(await credentials.all(), servers);
     if (!shown.ok) return shown;
@@ -53,9 +62,15 @@ export function signOutAt(
   { server, subject }: Pick<SignInRequest, 'server' | 'subject'>,
   options: AppOptions,
 ): Promise<Result<SignOutReport, Refusal>> {
-  return withCredentials(options, ({ credentials, ...known }) =>
-    forget({ server, subject }, credentials, known),
-  );
+  return withCredentials(options, async ({ credentials, servers, rules, resolve }) => {
+    const resolved = await Promise.all(
+      servers.map(async (spec) => {
+        const found = spec.name === server ? await resolve(spec) : ok(spec);
+        return found.ok ? found.value : spec;
+      }),
+    );
+    return forget({ server, subject }, credentials, { servers: resolved, rules });
+  });
 }
 
 interface Known {
@@ -65,6 +80,8 @@ interface Known {
 
 interface OpenCredentials extends Known {
   readonly credentials: EncryptedCredentials;
+  /** Reads the values that the proxy of an entry refers to: requests to issuers go through it, too. */
+  readonly resolve: (spec: ServerSpec) => Promise<Result<ServerSpec, Cause>>;
 }
 
 function withCredentials<T>(
@@ -84,7 +101,16 @@ function withCredentials<T>(
       place: getKeyLocation(environment),
       learn,
     });
-    return work({ credentials, servers: config.servers, rules: toReachRules(settings) });
+    const resolver = createResolver(environment);
+    return work({
+      credentials,
+      servers: config.servers,
+      rules: toReachRules(settings, environment.configEnvironment),
+      resolve: (spec) => {
+        const references = spec.references?.filter(({ member }) => member === 'proxy');
+        return resolver.resolve({ ...spec, references });
+      },
+    });
   });
 }
 

@@ -80,7 +80,7 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   const mask = (text: string): string => secrets.mask(text);
   const commands = checkCommands(await inspectCommands(servers, configEnvironment));
   const settings = settingsIn(configEnvironment, inspected.config);
-  const rules = toReachRules(settings);
+  const rules = toReachRules(settings, configEnvironment);
   const cleanup = new Cleanup();
   const store = createHomeStore({ home, configEnvironment, log: NO_LOG, cleanup });
   const credentials = openCredentials({ home, configEnvironment, log: NO_LOG, secrets, store }, { rules });

@@ -106,7 +106,7 @@ export async function openCatalog(
   const unknown = known.ok || options.isQuiet ? undefined : known.error;
   const refusal = (given.mayBeEmpty === true ? undefined : emptiness) ?? unknown;
   if (refusal !== undefined) return err(refusal);
-  const rules = toReachRules(settings, given.isOnNetwork);
+  const rules = toReachRules(settings, configEnvironment, given.isOnNetwork);
   const policy = new CallPolicy({
     records: records.records,
     isStored,

@@ -15,6 +15,7 @@ import { createCodebaseConnector } from './codebase-connector.ts';
 import type { Log } from '../gateway/ports/log.ts';
 import { resolveReaches } from '@assay-mcp/kit/platform/addresses';
 import { PLAIN_LAUNCHER } from '@assay-mcp/kit/platform/launcher';
+import { readProxyEnvironment } from '@assay-mcp/kit/platform/proxy-environment';
 import { findUnsafePath } from '@assay-mcp/kit/platform/path-safety';
 
 interface ConnectDeps {
@@ -90,12 +91,14 @@ async function openHttpWithin(rules: ReachRules): Promise<HttpPort> {
   return openHttp({ rules });
 }
 
-/** The addresses that this process may connect to. `isOnNetwork`: other machines can reach it. */
+/** The addresses that this process may connect to, and the proxies of its environment. `isOnNetwork`: other machines can reach it. */
 export function toReachRules(
   settings: Pick<Settings, 'http.allowLoopback' | 'http.allowPrivate'>,
+  { env }: Pick<ConfigEnvironment, 'env'>,
   isOnNetwork = false,
 ): ReachRules {
   return createReachRules({
+    findProxy: readProxyEnvironment(env),
     isOnNetwork,
     allowLoopback: settings['http.allowLoopback'],
     allowPrivate: settings['http.allowPrivate'],

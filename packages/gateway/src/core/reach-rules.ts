@@ -1,5 +1,6 @@
+import type { FindProxy, Outbound } from '@assay-mcp/kit/outbound';
 import type { Reach } from '@assay-mcp/kit/reach';
-import type { ServerSpec } from './server-spec.ts';
+import type { ProxySpec, ServerSpec } from './server-spec.ts';
 import { getSourceKind } from './sources/source-kinds.ts';
 
 /**
@@ -13,10 +14,12 @@ export interface ReachSettings {
   readonly isOnNetwork: boolean;
   readonly allowLoopback: boolean;
   readonly allowPrivate: boolean;
+  /** The proxies of the environment. Undefined: none. */
+  readonly findProxy?: FindProxy | undefined;
 }
 
-/** Permitted destinations, by who chose the URL. */
-export type ReachRules = Readonly<Record<UrlChooser, ReadonlySet<Reach>>>;
+/** Permitted destinations, by who chose the URL, and the proxies of the environment. */
+export type ReachRules = Readonly<Record<UrlChooser, ReadonlySet<Reach>>> & Pick<ReachSettings, 'findProxy'>;
 
 /**
  * The one rule for all kinds of sources. The config file belongs to the person who runs Assay and may name anything
@@ -24,7 +27,12 @@ export type ReachRules = Readonly<Record<UrlChooser, ReadonlySet<Reach>>>;
  * allow, and loopback if Assay itself is not reachable from the network. A third party may name public addresses only,
  * unless it is itself at an address that the settings allow.
  */
-export function createReachRules({ isOnNetwork, allowLoopback, allowPrivate }: ReachSettings): ReachRules {
+export function createReachRules({
+  isOnNetwork,
+  allowLoopback,
+  allowPrivate,
+  findProxy,
+}: ReachSettings): ReachRules {
   const set: readonly Reach[] = [
     'public',
     ...(allowLoopback ? (['loopback'] as const) : []),
@@ -35,6 +43,28 @@ export function createReachRules({ isOnNetwork, allowLoopback, allowPrivate }: R
     operator: new Set(isOnNetwork ? set : [...set, 'loopback']),
     private_source: new Set(set),
     public_source: new Set(['public']),
+    ...(findProxy && { findProxy }),
+  };
+}
+
+/**
+ * How requests to a URL leave. `entryChooser`: who chose the proxy. What the proxy may resolve was written for the URLs of
+ * the entry: a URL that a third party names must be one whose addresses can be checked here.
+ */
+export function toOutbound(
+  rules: ReachRules,
+  chooser: UrlChooser,
+  { proxy, proxyResolves = false }: ProxySpec = {},
+  entryChooser: UrlChooser = chooser,
+): Outbound | undefined {
+  const resolves = proxyResolves && (chooser === 'config' || chooser === 'operator');
+  const { findProxy } = rules;
+  if (proxy === false || (proxy === undefined && findProxy === undefined)) return undefined;
+  return {
+    key: `${resolves} ${entryChooser} ${proxy ?? ''}`,
+    proxyResolves: resolves,
+    findProxy: (target) =>
+      proxy === undefined ? findProxy?.(target) : { url: new URL(proxy), reaches: rules[entryChooser] },
   };
 }
 

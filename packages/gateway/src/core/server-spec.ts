@@ -6,17 +6,25 @@ import type { OutputValidation } from './sources/output-validation.ts';
 import type { OperationFilter } from './sources/operation-filter.ts';
 import type { ToolFilter } from './tool-filter.ts';
 
+/** How requests to a source leave. */
+export interface ProxySpec {
+  /** URL of the proxy, which may contain credentials; false: connect directly. Absent: that of the environment. */
+  readonly proxy?: string | false;
+  /** Whether the proxy may look up names that cannot be resolved here. */
+  readonly proxyResolves?: boolean;
+}
+
 /** How to reach a source of tools. `auto` tries Streamable HTTP first, then the older HTTP+SSE. */
 export type Transport =
   | ({ readonly kind: 'stdio' } & Command)
-  | {
+  | (ProxySpec & {
       readonly kind: 'http';
       readonly flavour: 'auto' | 'streamable' | 'sse';
       readonly url: URL;
       readonly headers: Readonly<Record<string, string>>;
       /** Sign-in settings; most servers need none. */
       readonly auth?: AuthSpec;
-    }
+    })
   | {
       /** Assay's own code-search server, in a separate process like any other server. */
       readonly kind: 'codebase';
@@ -32,7 +40,7 @@ export type Transport =
 
 /** A source that is not an MCP server: Assay builds the tools itself. */
 export type BuiltInTransport =
-  | {
+  | (ProxySpec & {
       readonly kind: 'openapi';
       /** An absolute path, a URL, or `upload:` and a hash of `text`. */
       readonly document: string;
@@ -48,7 +56,7 @@ export type BuiltInTransport =
       /** Maximum number of response bytes returned to a caller. */
       readonly maxBytes: number;
       readonly outputValidation: OutputValidation;
-    }
+    })
   | {
       /** Tools created by operators. */
       readonly kind: 'local';

@@ -4,6 +4,7 @@ import {
   getNamedUrlChooser,
   formatReachRemedy,
   createReachRules,
+  toOutbound,
   type Namer,
   type UrlChooser,
 } from '../../src/core/reach-rules.ts';
@@ -74,5 +75,48 @@ describe('the remedy for a forbidden address', () => {
     for (const reach of ['metadata', 'link-local', 'reserved'] as const)
       for (const chooser of CHOOSERS)
         expect(formatReachRemedy([reach], chooser)).toBe('no setting allows that');
+  });
+});
+
+describe('the way through a proxy', () => {
+  const ofEnvironment = { url: new URL('http://env.example:3128'), reaches: new Set(ALL) };
+  const rules = createReachRules({
+    ...{ isOnNetwork: false, allowLoopback: false, allowPrivate: false },
+    findProxy: ({ host }) => (host === 'excluded.example' ? undefined : ofEnvironment),
+  });
+  const target = { protocol: 'https:', host: 'a.example', port: 443 } as const;
+  const proxyOf = (...way: Parameters<typeof toOutbound>): unknown => {
+    const found = toOutbound(...way)?.findProxy(target);
+    return found && 'url' in found ? [found.url.href, found.reaches] : found;
+  };
+
+  it('is the proxy of the entry before that of the environment, which may be where its entry may lead', () => {
+    const proxy = 'http://u:p@own.example:3128';
+    expect(proxyOf(rules, 'config')).toEqual(['http://env.example:3128/', new Set(ALL)]);
+    expect(proxyOf(rules, 'config', { proxy })).toEqual([`${proxy}/`, rules.config]);
+    expect(proxyOf(rules, 'operator', { proxy })).toEqual([`${proxy}/`, rules.operator]);
+    expect(toOutbound(rules, 'config', { proxy: false })).toBeUndefined();
+    expect(toOutbound(rules, 'config')?.findProxy({ ...target, host: 'excluded.example' })).toBeUndefined();
+  });
+
+  it('does not exist without a proxy', () => {
+    const { findProxy, ...plain } = rules;
+    expect([findProxy === undefined, toOutbound(plain, 'config', { proxyResolves: true })]).toEqual([
+      false,
+      undefined,
+    ]);
+  });
+
+  it.each<[UrlChooser, boolean]>([
+    ['config', true],
+    ['operator', true],
+    ['private_source', false],
+    ['public_source', false],
+  ])('lets the proxy resolve names only for URLs of the entry itself: %s %s', (chooser, expected) => {
+    const proxy = 'http://own.example:3128';
+    const way = toOutbound(rules, chooser, { proxy, proxyResolves: true }, 'config');
+    expect(way?.proxyResolves).toBe(expected);
+    expect(way?.findProxy(target)).toMatchObject({ reaches: rules.config });
+    expect(way?.key).not.toBe(toOutbound(rules, chooser, { proxy: 'http://b.example' }, 'config')?.key);
   });
 });

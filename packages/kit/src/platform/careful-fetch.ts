@@ -1,11 +1,16 @@
 import { Agent, fetch, type Response as Received } from 'undici';
 import { getLiteralReach } from './addresses.ts';
 import type { Reach } from '../reach.ts';
-import { createCheckedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+import { ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+import { formatProxyFault, type Outbound } from '../outbound.ts';
+import { createOutboundConnector } from './outbound-connector.ts';
+import { ProxyError } from './tunnel.ts';
 
 /** Where requests may go and how large responses may be. */
 export interface FetchRules {
   readonly reachesFor: (url: URL) => ReadonlySet<Reach>;
+  /** The way through proxies. Undefined: connect directly. */
+  readonly outboundFor?: (url: URL) => Outbound | undefined;
   /** A phrase that says what to do if a URL leads to such addresses. */
   readonly remedy: (reaches: readonly Reach[], url: URL) => string;
   readonly resolve?: ResolveName | undefined;
@@ -34,12 +39,21 @@ const CONNECT_LIMIT_MS = 5_000;
  * answer cannot lead elsewhere. Redirects are returned to the caller; responses are bounded in size and time.
  */
 export function openCarefulFetch(rules: FetchRules): CarefulFetch {
-  const agents = new Map<ReadonlySet<Reach>, Agent>();
-  const agentFor = (reaches: ReadonlySet<Reach>): Agent => {
-    const lookup = createCheckedLookup({ reaches, resolve: rules.resolve });
-    const connect = { timeout: CONNECT_LIMIT_MS, lookup };
-    const agent = agents.get(reaches) ?? new Agent({ connect, pipelining: 1, keepAliveTimeout: 1_000 });
-    agents.set(reaches, agent);
+  const agents = new Map<ReadonlySet<Reach>, Map<string, Agent>>();
+  const agentFor = (url: URL): Agent => {
+    const reaches = rules.reachesFor(url);
+    const outbound = rules.outboundFor?.(url);
+    const sameReach = agents.get(reaches) ?? new Map<string, Agent>();
+    const key = outbound?.key ?? '';
+    const { resolve } = rules;
+    const agent =
+      sameReach.get(key) ??
+      new Agent({
+        connect: createOutboundConnector({ reaches, resolve, outbound, limitMs: CONNECT_LIMIT_MS }),
+        pipelining: 1,
+        keepAliveTimeout: 1_000,
+      });
+    agents.set(reaches, sameReach.set(key, agent));
     return agent;
   };
   return {
@@ -55,7 +69,7 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
           headers: [...new Headers(init.headers)],
           body: (init.body ?? null) as URLSearchParams | string | null, // callers here send nothing else
           redirect: 'manual',
-          dispatcher: agentFor(rules.reachesFor(target)),
+          dispatcher: agentFor(target),
           signal,
         });
         return await bounded(response, rules.limitBytes, target);
@@ -64,7 +78,8 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
       }
     },
     close: async () => {
-      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+      const all = [...agents.values()].flatMap((sameReach) => [...sameReach.values()]);
+      await Promise.all(all.map((agent) => agent.destroy()));
     },
   };
 }
@@ -121,6 +136,7 @@ function reasonOf(error: unknown, url: URL, rules: FetchRules): string {
   if (error instanceof Error && error.name === 'AbortError') return 'was not waited for any longer';
   const cause = error instanceof Error ? (error.cause ?? error) : error;
   if (cause instanceof ForbiddenAddress) return forbidden(cause.reaches, url, rules);
+  if (cause instanceof ProxyError) return formatProxyFault(cause.fault);
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : undefined;
   return code === 'ENOTFOUND' || code === 'EAI_AGAIN'
     ? `has a host name that is not known (${code})`

@@ -1,7 +1,9 @@
 import { lookup, type LookupAddress, type LookupAllOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { getReach } from './addresses.ts';
+import { getErrorCode } from './file-error.ts';
 import type { Reach } from '../reach.ts';
+import { err, ok, type Result } from '../result.ts';
 import { getFaultName, guardCallback, type Peer } from './guarded.ts';
 
 /** Resolves host names; defaults to the system resolver. */
@@ -65,6 +67,25 @@ export function createCheckedLookup({
     );
     guardCallback(peer, () => resolve(hostname, { ...options, all: true }, take))();
   };
+}
+
+/** All addresses of a name, or the code of the error. */
+export function resolveAddresses(
+  hostname: string,
+  resolve: ResolveName = SYSTEM,
+): Promise<Result<readonly LookupAddress[], string>> {
+  return new Promise((settle) => {
+    const fail = (error: unknown): void => settle(err(getErrorCode(error)));
+    const peer: Peer = { name: `addresses of ${hostname}`, end: fail };
+    const take = guardCallback(
+      peer,
+      (error: NodeJS.ErrnoException | null, found: readonly LookupAddress[]): void => {
+        if (error !== null) fail(error);
+        else settle(found.length === 0 ? err('ENODATA') : ok(found));
+      },
+    );
+    guardCallback(peer, () => resolve(hostname, { all: true }, take))();
+  });
 }
 
 const SYSTEM: ResolveName = (hostname, options, callback) => lookup(hostname, options, callback);

@@ -5,7 +5,9 @@ import { CallPool, type Connection, type ConnectionUser } from './call-pool.ts';
 import type { Reach } from '../reach.ts';
 import { createCheckedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
 import { getFaultName, guardCallback, type Peer } from './guarded.ts';
-import { createTunnelConnector } from './tunnel.ts';
+import type { Outbound, ProxyFault } from '../outbound.ts';
+import { createOutboundConnector } from './outbound-connector.ts';
+import { createGateConnector, ProxyError } from './tunnel.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -32,7 +34,8 @@ export type ConnectionFault =
       readonly code: 'ADDRESS_NOT_ALLOWED';
       readonly reaches: readonly Reach[];
       readonly chosenBy: HttpReach['chosenBy'];
-    };
+    }
+  | ProxyFault;
 
 /** The body of a response as it arrives. */
 export interface ResponseBody {
@@ -60,8 +63,10 @@ export interface HttpReach {
   /** Who chose the URL; part of the fault if its origin leads to other addresses. */
   readonly chosenBy: 'config' | 'operator' | 'public_source' | 'private_source';
   readonly resolve?: ResolveName | undefined;
-  /** URL of an HTTP proxy for all connections, which then looks up the host and checks its addresses. */
-  readonly proxy?: string | undefined;
+  /** The way through proxies. Undefined: connect directly. */
+  readonly outbound?: Outbound | undefined;
+  /** URL of the HTTP proxy of a sandbox for all connections, which then looks up the host and checks its addresses. */
+  readonly gate?: string | undefined;
 }
 
 /**
@@ -77,16 +82,11 @@ export class HttpClient {
    * socket.
    */
   constructor(origin: string, reach?: HttpReach, socketPath?: string) {
-    const direct = {
-      timeout: CONNECT_LIMIT_MS,
-      ...(reach && { lookup: createCheckedLookup(reach) }),
-      ...(socketPath !== undefined && { socketPath }),
-    };
     const options = {
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
-      connect: reach?.proxy === undefined ? direct : createTunnelConnector(reach.proxy, CONNECT_LIMIT_MS),
+      connect: toConnect(reach, socketPath),
     };
     const common = { origin, reach, forbidden: reach && literalFault(origin, reach) };
     this.#calls = { ...common, pool: new CallPool(origin, { ...options, connections: MAX_CONNECTIONS }) };
@@ -106,6 +106,20 @@ export class HttpClient {
   async close(): Promise<void> {
     await Promise.all([this.#calls.pool.destroy(), this.#streams.pool.destroy()]);
   }
+}
+
+function toConnect(
+  reach: HttpReach | undefined,
+  socketPath: string | undefined,
+): NonNullable<Pool.Options['connect']> {
+  const limitMs = CONNECT_LIMIT_MS;
+  if (reach?.gate !== undefined) return createGateConnector(reach.gate, limitMs);
+  if (reach?.outbound !== undefined) return createOutboundConnector({ ...reach, limitMs });
+  return {
+    timeout: limitMs,
+    ...(reach && { lookup: createCheckedLookup(reach) }),
+    ...(socketPath !== undefined && { socketPath }),
+  };
 }
 
 interface Destination {
@@ -257,7 +271,8 @@ class Exchange implements ConnectionUser, ResponseBody {
       reach !== undefined && error instanceof ForbiddenAddress
         ? notAllowed(error.reaches, reach)
         : faultOf(error);
-    const isUnreached = UNREACHED.has((error as NodeJS.ErrnoException).code ?? '');
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const isUnreached = error instanceof ProxyError || UNREACHED.has(code);
     if (!this.#isOver) this.#over(() => this.#handler.error(fault, isUnreached));
   }
 }
@@ -280,6 +295,7 @@ const UNREACHED: ReadonlySet<string> = new Set([
 ]);
 
 function faultOf(thrown: Error & { readonly code?: string }): ConnectionFault {
+  if (thrown instanceof ProxyError) return thrown.fault;
   const error = thrown.code ?? thrown.message;
   switch (error) {
     case 'ECONNREFUSED':

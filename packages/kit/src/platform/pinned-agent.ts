@@ -1,16 +1,21 @@
 import { Agent, type Dispatcher } from 'undici';
 import type { Cancellation } from '../cancellation.ts';
+import { formatProxyFault, type Outbound } from '../outbound.ts';
 import { getLiteralReach } from './addresses.ts';
 import type { Reach } from '../reach.ts';
 import { decodeWithin } from './bounded-decoding.ts';
 import { getFaultName, guardCallback, type Peer } from './guarded.ts';
-import { createCheckedLookup, ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+import { ForbiddenAddress, type ResolveName } from './checked-lookup.ts';
+import { createOutboundConnector } from './outbound-connector.ts';
+import { ProxyError } from './tunnel.ts';
 
 export interface PinnedRequest {
   readonly method: string;
   readonly url: URL;
   /** Where the connection may lead. */
   readonly reaches: ReadonlySet<Reach>;
+  /** The way through proxies. Undefined: connect directly. */
+  readonly outbound?: Outbound | undefined;
   /** Alternating names and values. */
   readonly headers: readonly string[];
   readonly body: string | Buffer | undefined;
@@ -53,25 +58,30 @@ const MAX_CONNECTIONS = 256;
 export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAgent {
   const literals = new LiteralReaches();
   const names = new NamesMet();
-  const agents = new Map<ReadonlySet<Reach>, Agent>();
-  const agentFor = (reaches: ReadonlySet<Reach>): Agent => {
-    const known = agents.get(reaches);
+  const agents = new Map<ReadonlySet<Reach>, Map<string, Agent>>();
+  const agentFor = (reaches: ReadonlySet<Reach>, outbound: Outbound | undefined): Agent => {
+    const sameReach = agents.get(reaches) ?? new Map<string, Agent>();
+    const key = outbound?.key ?? '';
+    const known = sameReach.get(key);
     if (known !== undefined) return known;
-    const lookup = createCheckedLookup({ reaches, resolve, onAllowed: (name, met) => names.add(name, met) });
+    const onAllowed = (name: string, met: readonly Reach[]): void => names.add(name, met);
     const agent = new Agent({
-      connect: { timeout: CONNECT_LIMIT_MS, lookup },
+      connect: createOutboundConnector({
+        ...{ reaches, resolve, onAllowed, outbound, limitMs: CONNECT_LIMIT_MS },
+        allowH2: false,
+      }),
       connections: MAX_CONNECTIONS,
       headersTimeout: 0,
       bodyTimeout: 0,
       pipelining: 1,
       allowH2: false,
     });
-    agents.set(reaches, agent);
+    agents.set(reaches, sameReach.set(key, agent));
     return agent;
   };
   return {
     exchange(request) {
-      const { url, reaches } = request;
+      const { url, reaches, outbound } = request;
       if (url.protocol !== 'https:' && url.protocol !== 'http:')
         return Promise.resolve(failed('is not an http address'));
       if (url.username !== '' || url.password !== '')
@@ -79,14 +89,15 @@ export function openPinnedAgent({ resolve }: PinnedAgentOptions = {}): PinnedAge
       const reach = literals.of(url.hostname);
       if (reach !== undefined && !reaches.has(reach))
         return Promise.resolve({ kind: 'forbidden', reaches: [reach] });
-      return dispatch(agentFor(reaches), request);
+      return dispatch(agentFor(reaches, outbound), request);
     },
     isPublic: (hostname) => {
       const reach = literals.of(hostname);
       return reach === undefined ? names.isPublic(hostname) : reach === 'public';
     },
     close: async () => {
-      await Promise.all([...agents.values()].map((agent) => agent.destroy()));
+      const all = [...agents.values()].flatMap((sameReach) => [...sameReach.values()]);
+      await Promise.all(all.map((agent) => agent.destroy()));
     },
   };
 }
@@ -246,6 +257,7 @@ function failed(reason: string): PinnedAnswer {
 
 /** A reason for users that shows what to check. */
 function reasonOf(error: Error & { readonly code?: string }): string {
+  if (error instanceof ProxyError) return formatProxyFault(error.fault);
   const { code = '' } = error;
   switch (code) {
     case 'ECONNREFUSED':

@@ -1,10 +1,11 @@
 import type { OAuthError, OAuthTokens } from '@modelcontextprotocol/client';
 import { isLoopbackName } from '../../core/auth-settings.ts';
 import type { Cause } from '../../core/cause.ts';
-import type { AuthSpec } from '../../core/server-spec.ts';
+import type { AuthSpec, ProxySpec } from '../../core/server-spec.ts';
 import {
   getNamedUrlChooser,
   formatReachRemedy,
+  toOutbound,
   type ReachRules,
   type UrlChooser,
 } from '../../core/reach-rules.ts';
@@ -30,11 +31,13 @@ export interface ServerUrl {
   readonly chooser: UrlChooser;
   /** Its URLs were chosen together with that of the server. */
   readonly auth?: AuthSpec | undefined;
+  /** The proxy of its entry. */
+  readonly way?: ProxySpec | undefined;
 }
 
 /** Opens a fetch for URLs named by the server at this URL, or by its entry. The caller closes it. */
 export async function openFetchFor(
-  { url, chooser, auth }: ServerUrl,
+  { url, chooser, auth, way }: ServerUrl,
   rules: ReachRules,
   signal?: AbortSignal,
 ): Promise<CarefulFetch> {
@@ -48,6 +51,7 @@ export async function openFetchFor(
   const isLoopback = own.length > 0 && own.every((reach) => reach === 'loopback');
   return openCarefulFetch({
     reachesFor: (target) => rules[chooserOf(target)],
+    outboundFor: (target) => toOutbound(rules, chooserOf(target), way, chooser),
     remedy: (reaches, target) => formatReachRemedy(reaches, chooserOf(target)),
     allowsPlainLoopback: isLoopback || entryUrls.some(({ hostname }) => isLoopbackName(hostname)),
     limitMs: REQUEST_LIMIT_MS,

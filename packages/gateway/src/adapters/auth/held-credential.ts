@@ -57,6 +57,7 @@ const AGAIN: Result<'again', never> = ok('again');
 export class HeldCredential implements Authorizer {
   readonly subject: string;
   readonly #options: HeldOptions;
+  #asked: ServerUrl;
   #shelved: OpenedCredential | undefined;
   #header: string | undefined;
   #renewMs = Infinity;
@@ -79,7 +80,13 @@ export class HeldCredential implements Authorizer {
 
   constructor(options: HeldOptions) {
     this.#options = options;
+    this.#asked = options.asked;
     this.subject = options.subject;
+  }
+
+  /** Its entry may have changed without changing whose sign-in this is. */
+  follow(asked: ServerUrl): void {
+    this.#asked = asked;
   }
 
   /** Whether requests can be sent with it. */
@@ -196,7 +203,8 @@ export class HeldCredential implements Authorizer {
     { stored, content, old, holder }: LeasedCredential,
     { store }: EncryptedCredentials,
   ): Promise<Result<'again', Refusal>> {
-    const { server, asked, rules, log } = this.#options;
+    const { server, rules, log } = this.#options;
+    const asked = this.#asked;
     // Loaded on demand: the import takes longer than the rest of the startup.
     const { renew } = await import('./authorization-server.ts');
     const renewal = await renew(content, { asked, rules }, Date.now);

@@ -14,6 +14,7 @@ import {
   type EncryptedCredentialsOptions,
 } from './encrypted-credentials.ts';
 import { readEncryptionKey } from './encryption-key.ts';
+import type { ServerUrl } from './authorization-server.ts';
 import { HeldCredential } from './held-credential.ts';
 import type { RememberedChallenge } from './remembered-challenge.ts';
 import { hasOwnAuthorization, getSourceKind, type SignInTarget } from '../../core/sources/source-kinds.ts';
@@ -99,13 +100,15 @@ export class ServerCredentials implements Credentials {
     return !key.ok || key.value !== undefined;
   }
 
-  #heldFor(spec: ServerSpec, { url, auth }: SignInTarget, subject: string): HeldCredential {
+  #heldFor(spec: ServerSpec, { url, auth, ...way }: SignInTarget, subject: string): HeldCredential {
     const key = JSON.stringify([serverKey(spec), subject]);
+    const asked: ServerUrl = { url, chooser: getUrlChooser(spec), auth, way };
     const found = this.#held.get(key);
+    found?.credential.follow(asked);
     if (found !== undefined) return found.credential;
     const credential = new HeldCredential({
       server: spec.name,
-      asked: { url, chooser: getUrlChooser(spec), auth },
+      asked,
       rules: this.#options.rules,
       subject,
       log: this.#options.log,

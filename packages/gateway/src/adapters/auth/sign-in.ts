@@ -53,7 +53,7 @@ export async function signIn(
   if (!all.ok) return all;
   const before = findCredential(all.value, spec, request.subject);
   const auth = server.auth ?? {};
-  const asked = { url: server.url, chooser: getUrlChooser(spec), auth };
+  const asked = { url: server.url, chooser: getUrlChooser(spec), auth, way: server };
   const trace = request.onStep && new SignInTrace(request.onStep);
   const opened = await openFetchFor(asked, deps.rules, limit);
   const fetching = trace?.wrap(opened) ?? opened;

@@ -37,7 +37,8 @@ async function revokeAt(
   const target = spec && getSourceKind(spec.transport).signIn(spec.transport);
   if (content === undefined || spec === undefined || target === undefined) return false;
   const { revoke } = await import('./authorization-server.ts');
-  return revoke(content, { url: target.url, chooser: getUrlChooser(spec), auth: target.auth }, rules);
+  const asked = { url: target.url, chooser: getUrlChooser(spec), auth: target.auth, way: target };
+  return revoke(content, asked, rules);
 }
 
 export function toShownCredentials(

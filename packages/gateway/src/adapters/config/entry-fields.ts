@@ -91,11 +91,36 @@ export function expandTextAt(entry: Entry, position: ConfigPosition): string | u
   return undefined;
 }
 
+/**
+ * A URL whose user and password may contain references: the text as it is written, and its `shape`, with something in
+ * their place. Undefined, with an error reported, if that is not possible.
+ */
+export function expandCredentialsAt(
+  entry: Entry,
+  position: ConfigPosition,
+  member: Extract<EntryReference['member'], 'proxy'>,
+): { readonly text: string; readonly shape: string } | undefined {
+  if (position.node.type !== 'string') return void expandTextAt(entry, position);
+  const filled = filledIn(entry, position, String(position.node.value));
+  if (filled === undefined || !hasReferences(filled)) return filled && { ...filled, shape: filled.text };
+  const last = filled.parts.at(-1);
+  // A reference after the `@` would hide where it leads.
+  if (entry.references === undefined || typeof last !== 'string' || !last.includes('@')) {
+    refuseReference(entry, position);
+    return undefined;
+  }
+  entry.references.push({ member, name: member, parts: filled.parts });
+  return {
+    text: filled.text,
+    shape: filled.parts.map((part) => (typeof part === 'string' ? part : 'x')).join(''),
+  };
+}
+
 /** Whoever reads an entry must see what it starts, and where it leads. */
 function refuseReference({ collector }: Entry, position: ConfigPosition): void {
   collector.problem(
     position,
-    'a secret, file or command can only stand in the values of "env" and "headers"',
+    'a secret, file or command can only stand in the values of "env" and "headers", and for the user and the password in "proxy"',
     'Put it into a variable or a header.',
   );
 }

@@ -1,6 +1,7 @@
 import { URL_KEYS } from '../../core/sources/url-keys.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import { authMember, readAuth } from './auth-entry.ts';
+import { PROXY_MEMBERS, readProxy } from './proxy-entry.ts';
 import { described, type Reader, text, withSchema } from '@assay-mcp/kit/json-reader';
 import {
   type Entry,
@@ -29,6 +30,7 @@ export const HTTP_MEMBERS: EntryMembers = {
   serverUrl: described(URL_ABOUT, httpUrl),
   headers: headersMember,
   auth: authMember,
+  ...PROXY_MEMBERS,
 };
 
 /** Reads a server at a URL. Undefined, with an error reported, if the URL is unusable. */
@@ -36,7 +38,8 @@ export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): 
   const url = readUrl(entry);
   const headers = readHeaders(entry);
   const auth = readAuth(entry);
-  return url && { kind: 'http', flavour, url, headers, ...(auth && { auth }) };
+  const proxy = readProxy(entry);
+  return url && { kind: 'http', flavour, url, headers, ...(auth && { auth }), ...proxy };
 }
 
 function readUrl(entry: Entry): URL | undefined {

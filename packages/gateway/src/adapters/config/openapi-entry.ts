@@ -19,6 +19,7 @@ import {
   type EntryMembers,
 } from './entry-fields.ts';
 import { expandHome } from '@assay-mcp/kit/platform/locate-home';
+import { PROXY_MEMBERS, readProxy } from './proxy-entry.ts';
 import { headersMember, httpUrl, readHeaders } from './http-entry.ts';
 import { getTreeMembers } from './json-tree.ts';
 import { patternList, readPatternLists } from './pattern-lists.ts';
@@ -80,6 +81,7 @@ export const OPENAPI_MEMBERS: EntryMembers = {
   ),
   maxBytes: described('maximum number of response bytes; 1048576 by default', maxBytes),
   outputValidation: described(`${OUTPUT_VALIDATION_ABOUT}; warn by default`, outputValidation),
+  ...PROXY_MEMBERS,
 };
 
 /**
@@ -91,9 +93,11 @@ export function readOpenapi(entry: Entry): Transport | undefined {
   const headers = readHeaders(entry);
   const credentials = readCredentials(entry);
   const filter = readOptionAt(entry, 'operations', operations);
+  const proxy = readProxy(entry);
   if (document === undefined) return undefined;
   return {
     kind: 'openapi',
+    ...proxy,
     ...document,
     ...(baseUrl !== undefined && { baseUrl }),
     headers,

@@ -1,7 +1,12 @@
 import type { Cause } from '../../core/cause.ts';
 import type { SealedSecret } from '../../core/record.ts';
 import { computeOriginIdentity } from '../../core/server-identity.ts';
-import type { EntryReference, ValueReference } from '../../core/secrets/value-reference.ts';
+import { listVariableSecrets } from '../../core/secrets/secret-values.ts';
+import {
+  type EntryReference,
+  formatReferenceMember,
+  type ValueReference,
+} from '../../core/secrets/value-reference.ts';
 import type { ServerSpec, Transport } from '../../core/server-spec.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { readTextWithin } from '@assay-mcp/kit/platform/bounded-file';
@@ -53,19 +58,22 @@ export class ReferenceResolver {
     return keys.map((key) => this.#printed.delete(key)).some(Boolean);
   }
 
-  async #valueOf({ member, name, parts }: EntryReference, spec: ServerSpec): Promise<Result<string, Cause>> {
+  async #valueOf(reference: EntryReference, spec: ServerSpec): Promise<Result<string, Cause>> {
+    const { member, parts } = reference;
+    const shownMember = formatReferenceMember(reference);
     const texts: string[] = [];
     for (const part of parts) {
-      const text = typeof part === 'string' ? ok(part) : await this.#read(part, `${member}.${name}`, spec);
+      const text = typeof part === 'string' ? ok(part) : await this.#read(part, shownMember, spec);
       if (!text.ok) return text;
       if (typeof part !== 'string') this.#options.learn([text.value]);
-      texts.push(text.value);
+      // Whatever a password contains, the URL leads to the same proxy.
+      const isInUrl = member === 'proxy' && typeof part !== 'string';
+      texts.push(isInUrl ? encodeURIComponent(text.value.toWellFormed()) : text.value);
     }
     const value = texts.join('');
     const fault = findValueFault(member, value);
-    if (fault !== undefined)
-      return err({ code: 'VALUE_INVALID', member: `${member}.${name}`, reason: fault });
-    this.#options.learn([value]);
+    if (fault !== undefined) return err({ code: 'VALUE_INVALID', member: shownMember, reason: fault });
+    this.#options.learn(member === 'proxy' ? listVariableSecrets(member, value) : [value]);
     return ok(value);
   }
 
@@ -144,7 +152,12 @@ function replaceValues(
     case 'codebase':
       return { ...transport, env: { ...transport.env, ...of('env') } };
     case 'http':
-      return { ...transport, headers: { ...transport.headers, ...of('headers') } };
+      return {
+        ...transport,
+        headers: { ...transport.headers, ...of('headers') },
+        // Its only reference is named like the member.
+        ...of('proxy'),
+      };
     default:
       return transport;
   }

@@ -39,13 +39,14 @@ export function connectBuiltIn(deps: BuiltInDeps): Connectors<'openapi' | 'local
   const { log, mask } = deps;
   return {
     openapi: async (spec, transport, opening) => {
-      const [{ openOpenapi }, { createDocumentParser }] = await Promise.all([
+      const [{ openOpenapi }, { createDocumentParser }, { withProxy }] = await Promise.all([
         import('./openapi/open-openapi.ts'),
         import('./openapi/document-parser.ts'),
+        import('./http/open-http.ts'),
       ]);
       const { timeoutMs } = spec;
       const chosenBy = getUrlChooser(spec);
-      const http = await deps.openHttp();
+      const http = withProxy(await deps.openHttp(), transport);
       const readFile: typeof readTextWithin = async (path, maxBytes) => {
         const fault = deps.fileFault(path);
         return fault === undefined ? readTextWithin(path, maxBytes) : err(fault);

@@ -1,5 +1,6 @@
 import type { Cause } from '../../core/cause.ts';
-import { getUrlChooser, type ReachRules } from '../../core/reach-rules.ts';
+import { getUrlChooser, toOutbound, type ReachRules } from '../../core/reach-rules.ts';
+import { getSourceKind } from '../../core/sources/source-kinds.ts';
 import type { Reach } from '@assay-mcp/kit/reach';
 import type { Result } from '@assay-mcp/kit/result';
 import type { SandboxGap, UnsafePath } from '@assay-mcp/sandbox/support';
@@ -69,7 +70,8 @@ export interface LinkAttempt extends Asked {
 export function toHttpReach({ spec, deps }: Pick<LinkAttempt, 'spec' | 'deps'>): HttpReach {
   const chooser = getUrlChooser(spec);
   const { rules, resolve } = deps;
-  return { reaches: rules[chooser], chosenBy: chooser, resolve };
+  const way = getSourceKind(spec.transport).signIn(spec.transport);
+  return { reaches: rules[chooser], chosenBy: chooser, resolve, outbound: toOutbound(rules, chooser, way) };
 }
 
 /** The events of one attempt to open a link. Reports none before the link is ready, or if it never is. */

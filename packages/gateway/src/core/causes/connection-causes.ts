@@ -1,3 +1,4 @@
+import { formatProxyFault, type ProxyFault } from '@assay-mcp/kit/outbound';
 import { quote } from '@assay-mcp/kit/printable';
 import type { Reach } from '@assay-mcp/kit/reach';
 import { formatReachRemedy, type UrlChooser } from '../reach-rules.ts';
@@ -18,6 +19,7 @@ export type ConnectionCause =
       readonly reaches: readonly Reach[];
       readonly chosenBy: UrlChooser;
     }
+  | ProxyFault
   | { readonly code: 'CREDENTIALS_REFUSED'; readonly status: number }
   | { readonly code: 'ADDRESS_MOVED'; readonly status: number; readonly location: string | undefined }
   | { readonly code: 'ENDPOINT_NOT_FOUND'; readonly status: number }
@@ -36,6 +38,8 @@ export type ConnectionCause =
   | { readonly code: 'ENDPOINT_NOT_ALLOWED' };
 
 const NETWORK = 'Check your network, proxy and firewall, and "url".';
+const PROXY =
+  'Check HTTPS_PROXY or "proxy" in its config entry, and your network; "proxy": false connects directly.';
 
 export const CONNECTION_CAUSES: CauseTable<ConnectionCause> = {
   CONNECTION_REFUSED: {
@@ -84,6 +88,38 @@ export const CONNECTION_CAUSES: CauseTable<ConnectionCause> = {
     text: ({ reaches, chosenBy }) =>
       `it leads to a ${reaches.join(' and ')} address, so nothing was sent there: ${formatReachRemedy(reaches, chosenBy)}`,
     remedy: 'Allow such addresses with the setting named above, or correct "url".',
+  },
+  PROXY_UNREACHABLE: {
+    recovery: 'time',
+    text: formatProxyFault,
+    remedy: PROXY,
+  },
+  PROXY_CREDENTIALS_REFUSED: {
+    recovery: 'change',
+    text: formatProxyFault,
+    remedy: 'Put the user and the password of the proxy into its URL: http://USER:PASSWORD@HOST:PORT.',
+  },
+  PROXY_REFUSED: {
+    recovery: 'time',
+    text: formatProxyFault,
+    remedy: 'Check whether the proxy allows this host and port, and whether it can reach it.',
+  },
+  PROXY_NOT_ALLOWED: {
+    recovery: 'time',
+    text: formatProxyFault,
+    remedy:
+      'Name another proxy. An entry that is not of the config file needs http.allowPrivate=true for a proxy at a private address.',
+  },
+  PROXY_INVALID: {
+    recovery: 'change',
+    text: formatProxyFault,
+    remedy: 'Correct the variable, and restart Assay; or set "proxy" in the config entry.',
+  },
+  PROXY_TARGET_UNRESOLVED: {
+    recovery: 'time',
+    text: formatProxyFault,
+    remedy:
+      'Correct the host of "url", or let Assay resolve it. If only the proxy can, and you trust it to refuse inner addresses, set "proxyResolves": true in the config entry.',
   },
   CREDENTIALS_REFUSED: {
     recovery: 'change',

@@ -8,8 +8,8 @@ export type ValueReference =
 
 /** A value whose references are still to be replaced. */
 export interface EntryReference {
-  readonly member: 'env' | 'headers';
-  /** Of the variable or header. */
+  readonly member: 'env' | 'headers' | 'proxy';
+  /** Of the variable or header; of a proxy: `proxy`. */
   readonly name: string;
   readonly parts: readonly (string | ValueReference)[];
 }
@@ -73,6 +73,11 @@ function readCommand(text: string): ValueReference | string {
   } catch {
     return toCommandReference(undefined);
   }
+}
+
+/** How the member that has a reference is named, such as `env.TOKEN`. */
+export function formatReferenceMember({ member, name }: Pick<EntryReference, 'member' | 'name'>): string {
+  return member === 'proxy' ? member : `${member}.${name}`;
 }
 
 /** A reference as it is written, for people: it holds no secret. */

@@ -1,4 +1,5 @@
-import type { CustomTools, ServerSpec, Transport, TransportOf } from '../server-spec.ts';
+import { formatProxyUrl, readProxyUrl } from '@assay-mcp/kit/outbound';
+import type { CustomTools, ProxySpec, ServerSpec, Transport, TransportOf } from '../server-spec.ts';
 import type { Command, SandboxConcession, SandboxMode } from '@assay-mcp/sandbox/rights';
 import { namesPrivateData } from '../private-data.ts';
 import type { RestAuth } from './custom-tools.ts';
@@ -54,7 +55,7 @@ export interface SourceKind<T extends Transport = Transport> {
   /** The tools and modules that operators created. */
   custom(transport: T): CustomTools;
 }
-export type SignInTarget = Pick<TransportOf<'http'>, 'url' | 'headers' | 'auth'>;
+export type SignInTarget = Pick<TransportOf<'http'>, 'url' | 'headers' | 'auth' | 'proxy' | 'proxyResolves'>;
 
 /** Parts of an entry, grouped by how secrets are recognized in them; `secrets` always are. */
 export interface SecretParts {
@@ -86,6 +87,9 @@ export interface ShownSource {
   readonly headers?: readonly string[] | undefined;
   /** Names of security schemes only. */
   readonly credentials?: readonly string[] | undefined;
+  /** Without credentials. */
+  readonly proxy?: string | false | undefined;
+  readonly proxyResolves?: boolean | undefined;
 }
 
 export function getSourceKind({ kind }: Transport): SourceKind {
@@ -150,22 +154,24 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
   isolation: 'session',
   identity: ({ url }) => [url.href],
   origin: ({ url }) => [url.origin],
-  comparable: ({ flavour, url, headers, auth }) => [
+  comparable: ({ flavour, url, headers, auth, proxy, proxyResolves }) => [
     ...[flavour, url.href, sorted(headers)],
     ...[auth?.clientId, auth?.clientSecret, auth?.issuer, auth?.scope, auth?.isPersonal],
     ...[auth?.authorizationServer, auth?.metadataUrl, auth?.authorizationEndpoint, auth?.tokenEndpoint],
     ...[auth?.resource, sorted(auth?.parameters ?? {}), auth?.redirectUri],
+    ...[proxy, proxyResolves],
   ],
   urls: ({ url }) => [['url', url.href]],
-  secrets: ({ url, headers, auth }) => ({
-    urls: [url.href],
+  secrets: ({ url, headers, auth, proxy }) => ({
+    urls: [url.href, ...(proxy ? [proxy] : [])],
     headers: Object.entries(headers),
     secrets: [auth?.clientSecret ?? ''],
   }),
-  shown: ({ flavour, url, headers }, mask) => ({
+  shown: ({ flavour, url, headers, ...way }, mask) => ({
     transport: flavour === 'streamable' ? 'streamable-http' : flavour,
     url: mask(url.href),
     headers: namesOf(headers),
+    ...showProxy(way),
   }),
   signIn: (transport) => transport,
 };
@@ -207,13 +213,14 @@ const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
     ['openapi', document],
     ['baseUrl', baseUrl],
   ],
-  secrets: ({ document, baseUrl = '', headers, credentials }) => ({
-    urls: [document, baseUrl],
+  secrets: ({ document, baseUrl = '', headers, credentials, proxy }) => ({
+    urls: [document, baseUrl, ...(proxy ? [proxy] : [])],
     headers: Object.entries(headers),
     secrets: Object.values(credentials).map((one) => (typeof one === 'string' ? one : one.password)),
   }),
-  shown: ({ document, baseUrl, headers, credentials, operations, outputValidation }, mask) => ({
+  shown: ({ document, baseUrl, headers, credentials, operations, outputValidation, ...way }, mask) => ({
     transport: 'openapi',
+    ...showProxy(way),
     openapi: mask(document),
     ...(baseUrl !== undefined && { baseUrl: mask(baseUrl) }),
     headers: namesOf(headers),
@@ -255,6 +262,18 @@ const SOURCE_KINDS: Readonly<Record<Kind, SourceKind>> = {
 
 function sorted(members: Readonly<Record<string, string>>): unknown {
   return Object.entries(members).sort(byName);
+}
+
+/** A proxy as it is shown. */
+function showProxy({ proxy, proxyResolves }: ProxySpec): Pick<ShownSource, 'proxy' | 'proxyResolves'> {
+  const shown = typeof proxy === 'string' ? formatWrittenProxy(proxy) : proxy;
+  return { proxy: shown, proxyResolves };
+}
+
+/** User and password may still be references. */
+function formatWrittenProxy(written: string): string {
+  const url = readProxyUrl(written.replace(/\$\{.*\}/g, 'x'));
+  return url.ok ? formatProxyUrl(url.value) : '(not a URL)';
 }
 
 type Variable = readonly [name: string, value: string];

@@ -28,6 +28,9 @@ const MAX_SHOWN = 500;
 /** An uploaded document is longer than other bodies. */
 const LIMITS: BodyLimits = { bytes: 5 * 1024 * 1024, depth: 64 };
 
+/** A gateway that has one of these can be changed with the scope `execute` only. */
+const PRIVILEGED = ['command', 'references', 'proxy', 'proxyResolves'] as const;
+
 type GatewayDeps = Pick<AdminDeps, 'servers' | 'documents' | 'mayExecute'>;
 
 export function gatewayRoutes(deps: GatewayDeps): readonly Route[] {
@@ -142,7 +145,7 @@ function changeRoute(deps: GatewayDeps, method: 'put' | 'patch'): Route {
       const entry = toConfigEntry(fields);
       const isPrivileged =
         found.ok &&
-        (found.value.command !== undefined || found.value.references !== undefined) &&
+        PRIVILEGED.some((member) => found.value[member] !== undefined) &&
         Object.keys(entry).length > 0;
       const denied = isPrivileged || needsExecute(entry) ? findExecuteRefusal(deps, call) : undefined;
       if (denied !== undefined) return err(denied);

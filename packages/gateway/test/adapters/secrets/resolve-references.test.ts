@@ -163,6 +163,24 @@ it.each([
   [{ env: { A: { command: ['op', 1] } } }, 'mcpServers.x.env.A: a command is a JSON array of strings'],
   [{ env: { A: { command: ['op', '${secret:B}'] } } }, 'mcpServers.x.env.A: a word of a command'],
   [{ env: { A: { command: ['op'], cwd: '/' } } }, 'mcpServers.x.env.A: this object has other members'],
+  [{ command: undefined, url: 'https://a.example', proxy: '${secret:A}' }, 'mcpServers.x.proxy: a secret'],
+  [
+    { command: undefined, url: 'https://a.example', proxy: 'http://u:p@${secret:A}:3128' },
+    'mcpServers.x.proxy: a secret',
+  ],
+  [
+    { command: undefined, url: 'https://a.example', proxy: 'http://${secret:A}@p.example/x' },
+    'mcpServers.x.proxy: this is not the URL of a proxy: the URL of a proxy ends with its port',
+  ],
+  [
+    { command: undefined, url: 'https://a.example', proxy: 'socks5://p.example' },
+    'mcpServers.x.proxy: this is not the URL of a proxy: only proxies of http:// and https://',
+  ],
+  [{ command: undefined, url: 'https://a.example', proxy: true }, 'mcpServers.x.proxy: this is not a string'],
+  [
+    { command: undefined, url: 'https://a.example', proxyResolves: 'yes' },
+    'mcpServers.x.proxyResolves: it must be',
+  ],
   [
     { command: undefined, openapi: 'https://a.example/o.json', headers: { A: '${secret:A}' } },
     'mcpServers.x: an entry of this type cannot refer to a secret, file or command',
@@ -249,4 +267,22 @@ it('a program that prints too much, prints no text, takes too long or is missing
   expect(await run("console.log(process.env.TEST_SECRET_OF_ASSAY ?? 'none', '$HOME')")).toEqual(
     ok('none $HOME\n'),
   );
+});
+
+it('a secret is the user or the password of a proxy, and cannot make its URL lead elsewhere', async () => {
+  const dir = tempDir();
+  const entry = {
+    command: undefined,
+    url: 'https://a.example',
+    proxy: 'http://me:${secret:P}@p.example:3128',
+  };
+  const spec = serverWith(dir, entry);
+  const value = 'a/b@evil.example:80#c%41';
+  const { resolver, learnt } = newResolver({ P: { value, by: [spec] } });
+  const resolved = await resolver.resolve(spec);
+  const transport = resolved.ok ? resolved.value.transport : undefined;
+  const proxy = transport?.kind === 'http' ? transport.proxy : undefined;
+  const url = new URL(String(proxy));
+  expect([url.host, url.username, decodeURIComponent(url.password)]).toEqual(['p.example:3128', 'me', value]);
+  expect(learnt).toEqual(expect.arrayContaining([value, `me:${value}`]));
 });

@@ -3,9 +3,11 @@ import { isSafeMethod } from '@assay-mcp/kit/infer-hints';
 import {
   getNamedUrlChooser,
   formatReachRemedy,
+  toOutbound,
   type ReachRules,
   type UrlChooser,
 } from '../../../core/reach-rules.ts';
+import type { ProxySpec } from '../../../core/server-spec.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { ResolveName } from '@assay-mcp/kit/platform/checked-lookup';
 import { openPinnedAgent, type PinnedAgent, type PinnedAnswer } from '@assay-mcp/kit/platform/pinned-agent';
@@ -23,6 +25,8 @@ export interface HttpCall {
   readonly method: string;
   readonly url: URL;
   readonly chosenBy: UrlChooser;
+  /** The proxy of its entry. */
+  readonly way?: ProxySpec | undefined;
   /** How messages name `url`; default: its origin and path. */
   readonly shownUrl?: string | undefined;
   /** Names and values; a value holds no line break. */
@@ -74,7 +78,10 @@ async function send(
     const { method, url, body } = step;
     const headers = linesOf(step.headers);
     const reaches = rules[chooser];
-    const answer = await agent.exchange({ method, url, reaches, headers, body, maxBytes, cancellation });
+    const outbound = toOutbound(rules, chooser, call.way, call.chosenBy);
+    const answer = await agent.exchange({
+      ...{ method, url, reaches, outbound, headers, body, maxBytes, cancellation },
+    });
     const name = (): string =>
       hops === 0 ? formatCallUrl(call) : `${formatCallUrl(call)}, which redirects to ${url.origin},`;
     if (answer.kind !== 'answered') return err(sentenceOf(name(), answer, chooser));
@@ -161,4 +168,14 @@ const CREDENTIALS: ReadonlySet<string> = new Set(['authorization', 'cookie', 'pr
 function isSecret(name: string, secrets: ReadonlySet<string>): boolean {
   const lower = name.toLowerCase();
   return CREDENTIALS.has(lower) || secrets.has(lower);
+}
+
+/** The same port for the requests of an entry with a proxy of its own. */
+export function withProxy(http: HttpPort, { proxy, proxyResolves }: ProxySpec): HttpPort {
+  if (proxy === undefined && proxyResolves === undefined) return http;
+  const way = {
+    ...(proxy !== undefined && { proxy }),
+    ...(proxyResolves !== undefined && { proxyResolves }),
+  };
+  return { send: (call) => http.send({ ...call, way }), close: () => http.close() };
 }

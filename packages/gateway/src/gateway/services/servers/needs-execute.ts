@@ -5,6 +5,12 @@ import type { ConfigEntry } from '../../ports/config-entries.ts';
 /** Members that start or confine a process. */
 const PROCESS_MEMBERS = ['command', 'args', 'env', 'cwd', 'sandbox', 'roots', 'network', 'sandboxAccepts'];
 
+/**
+ * Members that change who carries the traffic of an entry, or take a check away from it, while its credentials, sign-ins
+ * and overrides stay: unlike those, they are not bound to the origin of its URL.
+ */
+const PROXY_MEMBERS = ['proxy', 'proxyResolves'];
+
 /** Values of `type` for which Assay starts no process. Every other kind requires the scope. */
 const URL_TYPES: readonly unknown[] = ['http', 'streamable-http', 'streamableHttp', 'sse', 'openapi'];
 
@@ -20,13 +26,16 @@ function refers(value: unknown): boolean {
 
 /**
  * Whether adding this entry, or changing these members of one, requires the `execute` scope: it starts a process or
- * reads a file or a secret of this machine.
+ * reads a file or a secret of this machine, or names a proxy.
  */
 export function needsExecute(entry: ConfigEntry): boolean {
   const { type, openapi } = entry;
   const isPath = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
   const isGiven = (member: string): boolean => (entry[member] ?? undefined) !== undefined;
   return (
-    isPath || refers(entry) || PROCESS_MEMBERS.some(isGiven) || (isGiven('type') && !URL_TYPES.includes(type))
+    isPath ||
+    refers(entry) ||
+    [...PROCESS_MEMBERS, ...PROXY_MEMBERS].some(isGiven) ||
+    (isGiven('type') && !URL_TYPES.includes(type))
   );
 }

@@ -5,7 +5,7 @@ import type { Gateway } from '../../../api/server.ts';
 import { computeGatewayId } from '../../../core/record-ids.ts';
 import type { EntryRecord } from '../../../core/record.ts';
 import type { ServerSpec } from '../../../core/server-spec.ts';
-import { formatReference } from '../../../core/secrets/value-reference.ts';
+import { formatReference, formatReferenceMember } from '../../../core/secrets/value-reference.ts';
 import { type ShownSource, getSourceKind } from '../../../core/sources/source-kinds.ts';
 import type { Catalog } from '../../catalog/catalog.ts';
 import { listServerStatuses } from '../../catalog/server-status.ts';
@@ -105,8 +105,8 @@ export function toConnectionView(spec: ServerSpec, mask: (text: string) => strin
     ...(spec.tags && { tags: spec.tags }),
     ...(spec.resultLimits && { maxResultBytes: spec.resultLimits }),
     ...(spec.references && {
-      references: spec.references.map(({ member, name, parts }) => ({
-        member: `${member}.${name}`,
+      references: spec.references.map(({ parts, ...reference }) => ({
+        member: formatReferenceMember(reference),
         // Only what a reference leads to: the text around it may be secret.
         value: parts.flatMap((part) => (typeof part === 'string' ? [] : [formatReference(part)])).join(' '),
       })),
