@@ -23,7 +23,7 @@ export function connectHttp(opening: LinkAttempt, transport: HttpTransport): Pro
  */
 async function openHttp(opening: LinkAttempt, transport: HttpTransport): Promise<Result<Link, Cause>> {
   const { spec, deps, events, signal } = opening;
-  const attempt = new Attempt(events);
+  const attempt = new Attempt(events, deps.gapClock);
   const link = new HttpLink({
     server: spec.name,
     url: transport.url,

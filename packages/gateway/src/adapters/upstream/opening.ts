@@ -16,6 +16,7 @@ import type { Child, ChildOptions } from '@assay-mcp/kit/platform/child';
 import type { Launcher } from '@assay-mcp/kit/platform/launcher';
 import type { HttpReach } from '@assay-mcp/kit/platform/http-client';
 import type { Era } from '@assay-mcp/protocol/eras';
+import { GapPace, type GapClock } from './gap-pace.ts';
 
 export interface UpstreamDeps {
   readonly log: Log;
@@ -47,6 +48,8 @@ export interface UpstreamDeps {
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are no longer probed because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
+  /** Default: that of the system. */
+  readonly gapClock?: GapClock | undefined;
   /** Undefined if sign-in is not available. */
   readonly credentials?: Credentials | undefined;
 }
@@ -79,11 +82,13 @@ export class Attempt implements LinkEvents {
   readonly requested: LinkEvents['requested'];
   readonly notified: LinkEvents['notified'];
   readonly #events: LinkEvents;
+  readonly #gaps: GapPace;
   #stands = false;
   #cause: Cause | undefined;
 
-  constructor(events: LinkEvents) {
+  constructor(events: LinkEvents, gapClock?: GapClock) {
     this.#events = events;
+    this.#gaps = new GapPace(() => events.missed(), gapClock);
     this.requested = events.requested;
     this.notified = events.notified;
   }
@@ -97,7 +102,7 @@ export class Attempt implements LinkEvents {
   }
 
   missed(): void {
-    if (this.#stands) this.#events.missed();
+    if (this.#stands) this.#gaps.note();
   }
 
   drained(): void {
@@ -106,6 +111,7 @@ export class Attempt implements LinkEvents {
 
   ended(cause: Cause): void {
     this.#cause ??= cause;
+    this.#gaps.end();
     if (this.#stands) this.#events.ended(cause);
   }
 
