@@ -7,11 +7,14 @@ import { adminClient, type AdminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
 import { until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
+import { filedServer, toolNamed } from '../support/filed.ts';
 import { listAt, textAt } from '../support/json.ts';
 import { accessibilityFindings, openSignedIn, startBrowser, type SignedInPage } from '../support/pages.ts';
 import { fixture, tempDir } from '../support/paths.ts';
 import { keepToken } from '../support/tokens.ts';
 
+/** Refers to a part that it does not have. */
+const DANGLING = { type: 'object', properties: { filter: { $ref: '#/$defs/Filter' } } };
 const home = tempDir();
 const LOG = join(home, 'fixture.log');
 let assay: Gateway;
@@ -21,7 +24,10 @@ let page: Page;
 beforeAll(async () => {
   const token = await keepToken(home, 'boss', { scopes: ['admin'] });
   assay = await startGateway({
-    servers: { show: fixture('showcase', [], { env: { FIXTURE_LOG: LOG }, trust: true }) },
+    servers: {
+      show: fixture('showcase', [], { env: { FIXTURE_LOG: LOG }, trust: true }),
+      loose: filedServer([toolNamed('find', { inputSchema: DANGLING })]).entry,
+    },
     settings: { settings: { 'policy.autoApproveReadOnly': true } },
     home,
   });
@@ -39,8 +45,8 @@ beforeEach(({ onTestFailed }) => {
   };
 });
 
-async function open(tool: string): Promise<void> {
-  const id = textAt((await admin.get(`/tools/show.${tool}`)).json(), 'id');
+async function open(tool: string, server = 'show'): Promise<void> {
+  const id = textAt((await admin.get(`/tools/${server}.${tool}`)).json(), 'id');
   await page.goto(`http://127.0.0.1:${assay.port}/admin/tools/${id}/run`);
   await page.getByRole('heading', { name: 'Arguments' }).waitFor();
 }
@@ -97,6 +103,14 @@ it('invalid arguments are reported at their fields, and can be sent anyway', asy
   await page.getByRole('textbox', { name: 'Arguments as JSON' }).fill('[');
   await page.getByText('This is not a JSON object.').waitFor();
   expect(await run().isDisabled()).toBe(true);
+});
+
+it('a schema that refers to a part that it lacks gets no form, and the page says why', async () => {
+  await open('find', 'loose');
+  await page.getByText('The input schema refers to #/$defs/Filter, a part that it does not have.').waitFor();
+  expect(await page.getByText('Form', { exact: true }).count()).toBe(0);
+  await page.getByRole('textbox', { name: 'Arguments as JSON' }).fill('{"filter": {"author": "Ada"}}');
+  expect(await run().isDisabled()).toBe(false);
 });
 
 it('a destructive tool waits for approval: it is not called if denied, and called once if approved', async () => {

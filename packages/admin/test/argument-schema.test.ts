@@ -1,5 +1,10 @@
 import { expect, it } from 'vitest';
-import { buildInitialArguments, omitUntouched, toArgumentSchema } from '../src/state/argument-schema.ts';
+import {
+  buildInitialArguments,
+  findMissingPart,
+  omitUntouched,
+  toArgumentSchema,
+} from '../src/state/argument-schema.ts';
 
 /** As in the Notion server: an icon or a cover is one of several objects, or null. */
 const NOTION = {
@@ -65,4 +70,35 @@ it('members that were not touched are not sent, and what was written as JSON sta
     in_trash: false,
     cover: {},
   });
+});
+
+it.each([
+  [{ properties: { a: { $ref: '#/$defs/A' } } }, '#/$defs/A'],
+  [
+    {
+      properties: { a: { type: 'array', items: { anyOf: [{}, { $ref: '#/$defs/A/x' }] } } },
+      $defs: { A: {} },
+    },
+    '#/$defs/A/x',
+  ],
+  [{ properties: { a: { $ref: '#/$defs/A' } }, $defs: { A: { $ref: '#/$defs/B' } } }, '#/$defs/B'],
+  [{ $ref: '#/$defs/constructor', $defs: {} }, '#/$defs/constructor'],
+])('the part that %j lacks is found', (schema, missing) => {
+  expect(findMissingPart(schema)).toBe(missing);
+});
+
+it.each([
+  NOTION,
+  {
+    properties: { a: { $ref: '#' }, b: { $ref: '#/properties/a' }, c: { $ref: '#/anyOf/0' } },
+    anyOf: [true],
+  },
+  { properties: { a: { $ref: '#/$defs/a~1b%20c' } }, $defs: { 'a/b c': {} } },
+  { properties: { a: { $ref: '#/$defs/loop' } }, $defs: { loop: { $ref: '#/$defs/loop' } } },
+  { properties: { a: { $ref: '#/$defs/%zz' } } },
+  { properties: { a: { $ref: '#named' }, b: { $ref: 'https://example.com/b.json' } } },
+  { properties: { a: { default: { $ref: '#/none' } } } },
+  undefined,
+])('no part of %.80j is missing', (schema) => {
+  expect(findMissingPart(schema)).toBeUndefined();
 });

@@ -22,7 +22,7 @@ import type { findArgumentFaults } from '../parts/run/argument-validator.ts';
 import { type Arguments, RunArguments } from '../parts/run/run-arguments.tsx';
 import { RunNotice } from '../parts/run/run-notice.tsx';
 import { Failed, LoadingRows } from '../parts/states.tsx';
-import { toArgumentSchema } from '../state/argument-schema.ts';
+import { findMissingPart, toArgumentSchema } from '../state/argument-schema.ts';
 import { applyRunChange, NO_RUN, run as runTool, type Run } from '../state/runs.ts';
 import { useIsAdmin } from '../state/session.ts';
 import { getRisk, toolQuery } from '../state/tools.ts';
@@ -52,7 +52,11 @@ function ToolRun({ tool }: { readonly tool: Tool }): ReactNode {
   const [isInsisting, setInsisting] = useState(false);
   const { run, start, cancel, answered } = useRun(tool.id);
   const isAdmin = useIsAdmin();
-  const schema = useMemo(() => toArgumentSchema(tool.inputSchema), [tool.inputSchema]);
+  const missingPart = useMemo(() => findMissingPart(tool.inputSchema), [tool.inputSchema]);
+  const schema = useMemo(
+    () => (missingPart === undefined ? toArgumentSchema(tool.inputSchema) : undefined),
+    [tool.inputSchema, missingPart],
+  );
   const value = useMemo(() => objectIn(text), [text]);
   const validate = useValidator();
   const faults = useMemo(
@@ -86,6 +90,7 @@ function ToolRun({ tool }: { readonly tool: Tool }): ReactNode {
       <RunNotice tool={tool} />
       <RunArguments
         schema={schema}
+        missingPart={missingPart}
         text={text}
         value={value}
         faults={isInsisting ? faults : []}

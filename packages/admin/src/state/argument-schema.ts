@@ -1,3 +1,4 @@
+import { parsePointerFragment } from '@assay-mcp/kit/json-pointer';
 import { toPrintable } from '@assay-mcp/kit/printable';
 import { truncateText } from '@assay-mcp/kit/shorten';
 import type { RJSFSchema } from '@rjsf/utils';
@@ -24,6 +25,38 @@ export function toArgumentSchema(schema: unknown): RJSFSchema | undefined {
   if (type !== 'object') return undefined;
   nameAlternatives(copy);
   return { ...copy, type };
+}
+
+/**
+ * A reference in the schema, such as `#/$defs/Filter`, to a part that it does not have. Undefined if there is none where
+ * the form would follow it.
+ */
+export function findMissingPart(schema: unknown): string | undefined {
+  return findMissingIn(copied(schema, { depth: 0, budget: { left: MAX_NODES } }), schema);
+}
+
+function findMissingIn(copy: unknown, root: unknown): string | undefined {
+  if (!isObject(copy)) return undefined;
+  const { $ref } = copy;
+  if (typeof $ref === 'string' && $ref.startsWith('#/') && !hasPart(root, $ref)) return $ref;
+  const below: readonly unknown[] = [
+    ...SCHEMAS.map((key) => copy[key]),
+    ...[...SCHEMA_MAPS, ...SCHEMA_LISTS].flatMap((key): readonly unknown[] => Object.values(copy[key] ?? {})),
+  ];
+  for (const one of below) {
+    const missing = findMissingIn(one, root);
+    if (missing !== undefined) return missing;
+  }
+  return undefined;
+}
+
+function hasPart(root: unknown, fragment: string): boolean {
+  let node = root;
+  for (const key of parsePointerFragment(fragment) ?? []) {
+    if (typeof node !== 'object' || node === null || !Object.hasOwn(node, key)) return false;
+    node = (node as Schema)[key];
+  }
+  return true;
 }
 
 /** Gives each alternative below a title, so that a person can choose among them. */

@@ -1,4 +1,5 @@
 import { SegmentedControl } from '@mantine/core';
+import { truncateText } from '@assay-mcp/kit/shorten';
 import type { RJSFSchema } from '@rjsf/utils';
 import { Component, lazy, Suspense, useState, type ReactNode } from 'react';
 import { HostileText } from '../hostile-text.tsx';
@@ -12,6 +13,8 @@ export type Arguments = Readonly<Record<string, unknown>>;
 interface RunArgumentsProps {
   /** Undefined if no form can be generated from the schema. */
   readonly schema: RJSFSchema | undefined;
+  /** The reference because of which there is no form. */
+  readonly missingPart: string | undefined;
   /** JSON text. */
   readonly text: string;
   /** Undefined if the text is not a JSON object. */
@@ -21,9 +24,11 @@ interface RunArgumentsProps {
   readonly onText: (text: string) => void;
 }
 
+const MAX_REFERENCE_LENGTH = 200;
+
 /** The arguments as a form and as JSON, kept in sync. */
 export function RunArguments(props: RunArgumentsProps): ReactNode {
-  const { schema, value, faults, isDisabled, onText } = props;
+  const { schema, missingPart, value, faults, isDisabled, onText } = props;
   const [view, setView] = useState<'form' | 'json'>('form');
   const [isBroken, setBroken] = useState(false);
   const hasForm = schema !== undefined && !isBroken;
@@ -48,6 +53,16 @@ export function RunArguments(props: RunArgumentsProps): ReactNode {
           />
         )}
       </div>
+      {missingPart !== undefined && (
+        <p className="quiet">
+          The input schema refers to{' '}
+          <code>
+            <HostileText text={truncateText(missingPart, MAX_REFERENCE_LENGTH)} />
+          </code>
+          , a part that it does not have. So there is no form, and nothing checks the arguments here: write
+          them as JSON.
+        </p>
+      )}
       {isForm && isEmpty && <p className="quiet">This tool takes no arguments.</p>}
       {isForm ? (
         <Guard onBroken={() => setBroken(true)}>
