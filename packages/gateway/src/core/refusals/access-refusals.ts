@@ -67,13 +67,13 @@ export const ACCESS_REFUSALS: RefusalTable<AccessRefusal> = {
     reported: { rpc: INVALID_REQUEST, http: 403, exit: 'usage' },
     sentence: (r) =>
       r.scope === 'execute'
-        ? 'The token lacks the scope "execute", which is needed to add commands, modules and local documents. `assay token create NAME --scopes admin,execute` makes one that has it.'
+        ? 'The token lacks the scope "execute", which is needed to add or change what has a command, module, local document, reference or proxy. `assay token create NAME --scopes admin,execute` makes one that has it.'
         : `The token lacks the scope ${quote(r.scope)}. \`assay token create NAME --scopes ${r.scope}\` creates one that has it.`,
   },
   EXECUTE_OFF: {
     reported: { rpc: INVALID_REQUEST, http: 403, exit: 'usage' },
     sentence: () =>
-      'Commands, modules and local documents can be added over the API only if Assay listens on loopback. Add it to the config file instead.',
+      'Commands, modules, local documents, references and proxies can be added over the API only if Assay listens on loopback. Add it to the config file instead.',
   },
   TOO_MANY_FAILURES: {
     reported: { rpc: INVALID_REQUEST, http: 429, exit: 'unavailable' },
