@@ -1,4 +1,5 @@
 import { readProxyUrl } from '@assay-mcp/kit/outbound';
+import { err } from '@assay-mcp/kit/result';
 import { described, flag, text, withSchema } from '@assay-mcp/kit/json-reader';
 import type { ProxySpec } from '../../core/server-spec.ts';
 import {
@@ -13,7 +14,9 @@ import {
 export const PROXY_MEMBERS: EntryMembers = {
   proxy: described(
     'URL of the HTTP proxy for its requests, with user and password if it wants them, instead of that of the environment; false: none',
-    withSchema(text, () => ({ anyOf: [{ type: 'string', minLength: 1 }, { const: false }] })),
+    withSchema(text, () => ({
+      anyOf: [{ type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://|\\$\\{' }, { const: false }],
+    })),
   ),
   proxyResolves: described(
     'whether the proxy may connect to a host that Assay cannot resolve, so that nothing checks where it leads',
@@ -40,7 +43,9 @@ function readProxyAt(entry: Entry): string | false | undefined {
   const filled = expandCredentialsAt(entry, position, 'proxy');
   if (filled === undefined) return undefined;
   // The value is not repeated: it may contain a password.
-  const url = readProxyUrl(filled.shape);
+  const url = /^https?:\/\//i.test(filled.shape)
+    ? readProxyUrl(filled.shape)
+    : err('it does not begin with http:// or https://');
   if (url.ok) return filled.text;
   const remedy = 'Write http://USER:PASSWORD@HOST:PORT, or false for none.';
   entry.collector.problem(position, `this is not the URL of a proxy: ${url.error}`, remedy);

@@ -26,11 +26,15 @@ export function listServerSecrets({ transport }: ServerSpec): readonly string[] 
 /** The secrets in Assay's own environment. Most variables are not meant for Assay, so only names and URLs count. */
 export function listEnvironmentSecrets(env: Readonly<Record<string, string | undefined>>): readonly string[] {
   return Object.entries(env)
-    .flatMap(([name, value = '']) =>
-      isCredentialName(name) || urlOf(value) !== undefined ? listVariableSecrets(name, value) : [],
-    )
+    .flatMap(([name, given = '']) => {
+      // A proxy may be written without a scheme.
+      const value = PROXY_NAME.test(name) && urlOf(given) === undefined ? `http://${given}` : given;
+      return isCredentialName(name) || urlOf(value) !== undefined ? listVariableSecrets(name, value) : [];
+    })
     .filter(isTelling);
 }
+
+const PROXY_NAME = /^https?_proxy$/i;
 
 /**
  * In a URL, the password is secret, and so are parts of the path or query that are named like a key or look like one.

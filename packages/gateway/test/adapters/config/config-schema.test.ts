@@ -124,6 +124,7 @@ describe('the schema of the config file and its reader', () => {
     inServers({ url: 'ftp://e.org' }),
     inServers({ url, auth: { clientSecret: 'a' } }),
     inServers({ url, proxy: true }),
+    inServers({ url, proxy: 'p.example:3128' }),
     inServers({ url, proxyResolves: 'yes' }),
     inServers({ command: 'x', proxy: 'http://p.example' }),
     inServers({ url, auth: { token: 'a' } }),

@@ -174,7 +174,11 @@ it.each([
   ],
   [
     { command: undefined, url: 'https://a.example', proxy: 'socks5://p.example' },
-    'mcpServers.x.proxy: this is not the URL of a proxy: only proxies of http:// and https://',
+    'mcpServers.x.proxy: this is not the URL of a proxy: it does not begin with http:// or https://',
+  ],
+  [
+    { command: undefined, url: 'https://a.example', proxy: 'me:password@p.example:3128' },
+    'mcpServers.x.proxy: this is not the URL of a proxy: it does not begin with http:// or https://',
   ],
   [{ command: undefined, url: 'https://a.example', proxy: true }, 'mcpServers.x.proxy: this is not a string'],
   [

@@ -99,6 +99,7 @@ describe('Assay’s own environment', () => {
       ASSAY_TOKEN: 'token-of-assay',
       ASSAY_DATABASE_URL: 'postgres://assay:hidden-password@db/assay',
       HTTPS_PROXY: 'http://me:proxy-password@proxy:3128',
+      http_proxy: 'me:other-password@proxy:3128',
       GIT_COMMIT: RANDOM,
       HOME: '/home/somebody',
       EMPTY: undefined,
@@ -109,6 +110,8 @@ describe('Assay’s own environment', () => {
       'hidden-password',
       'me:proxy-password',
       'proxy-password',
+      'me:other-password',
+      'other-password',
     ]);
   });
 });
