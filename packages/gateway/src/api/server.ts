@@ -62,6 +62,7 @@ export const GATEWAY = z
     prefix: z.boolean().exactOptional(),
     isolation: z.enum(['session', 'shared']).exactOptional(),
     keepAlive: z.boolean().exactOptional(),
+    stopTimeoutMs: z.int().exactOptional(),
     maxResultBytes: z.record(z.string(), z.int()).exactOptional().meta({
       description: 'By pattern of the tool name: the size in bytes above which results are cut.',
     }),
@@ -178,6 +179,10 @@ const ENTRY = {
   keepAlive: z.boolean().nullable().optional().meta({
     description:
       '`true`: its process runs all the time. Otherwise it is stopped when it was not used for `servers.idleMs`, and started by the next call.',
+  }),
+  stopTimeoutMs: z.int().nullable().optional().meta({
+    description:
+      'Time in ms for its process to end after its stdin closed, and again after SIGTERM. Default: 10,000 if its command is docker, podman or nerdctl, otherwise 2,000.',
   }),
   tags: TAGS_INPUT,
   enabled: z

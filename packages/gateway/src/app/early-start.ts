@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../adapters/config/load-config.ts';
+import { launchServer } from '../adapters/upstream/launch-server.ts';
 import { locateConfig, toConfigEnvironment } from '@assay-mcp/kit/platform/locate-config';
 import { locateHome } from '@assay-mcp/kit/platform/locate-home';
 import type { Refusal } from '../core/refusal.ts';
@@ -47,7 +48,7 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
       command.sandbox !== 'strict' &&
       !kind.isConfined
     )
-      children.set(spec, PLAIN_LAUNCHER.launch(command));
+      children.set(spec, launchServer(spec, command, { launcher: PLAIN_LAUNCHER }));
   }
   // Let the reaper start first; loading the rest would delay it.
   if (children.size > 0) await pause(1);

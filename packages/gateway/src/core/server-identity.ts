@@ -38,6 +38,7 @@ export function isSameServer(one: ServerSpec, other: ServerSpec): boolean {
     one.prefix === other.prefix &&
     one.isolation === other.isolation &&
     one.keepAlive === other.keepAlive &&
+    one.stopTimeoutMs === other.stopTimeoutMs &&
     one.trust === other.trust &&
     one.tags?.join('\n') === other.tags?.join('\n') &&
     JSON.stringify(one.resultLimits) === JSON.stringify(other.resultLimits) &&

@@ -114,6 +114,8 @@ export interface ServerSpec {
   readonly isolation: 'session' | 'shared';
   /** Whether its process also runs while nothing needs it. Undefined: no. */
   readonly keepAlive?: boolean | undefined;
+  /** Time in ms for its process to end after its stdin closed, and again after SIGTERM. Undefined: see `getStopTimeoutMs`. */
+  readonly stopTimeoutMs?: number | undefined;
   /** Whether its hints may lower caution. Undefined if not configured. */
   readonly trust?: boolean | undefined;
   /** The operator's tags of all its tools. */

@@ -102,6 +102,7 @@ describe('two entries', () => {
   it('have the same transport and identity if only limits and names differ', () => {
     for (const more of [
       { timeoutMs: 2 },
+      { stopTimeoutMs: 2 },
       { prefix: false },
       { name: 'b' },
       { toolFilter: { deny: ['x'] } },

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { Cancellation } from '@assay-mcp/kit/cancellation';
 import type { Cause } from '../../src/core/cause.ts';
 import { err, ok } from '@assay-mcp/kit/result';
-import type { Link } from '../../src/gateway/ports/link.ts';
+import type { Connect, Link } from '../../src/gateway/ports/link.ts';
 import { listLink } from './list-link.ts';
 import { listed, standing } from './listed-server.ts';
 
@@ -29,6 +29,26 @@ it('a server that cannot be started fails all waiting requests with the cause', 
   const refusal = { ok: false, error: { code: 'SERVER_UNAVAILABLE', server: 'a', cause } };
   expect(await Promise.all(waits)).toEqual([refusal, refusal]);
   await server.stop();
+});
+
+it('a failed handshake keeps no request waiting for its process to end, and the next start waits', async () => {
+  const cause: Cause = { code: 'PROTOCOL_VERSION_UNSUPPORTED', version: '1999' };
+  const processEnded = Promise.withResolvers<undefined>();
+  let starts = 0;
+  const connect: Connect = (_, { onEnding }) => {
+    starts += 1;
+    onEnding?.(processEnded.promise.then(() => undefined));
+    return Promise.resolve(err(cause));
+  };
+  const server = listed('a', {}, { connect });
+  server.start();
+  expect(await server.waitUntilReady(new Cancellation())).toMatchObject({ ok: false, error: { cause } });
+  const again = server.tryNow();
+  const stopped = server.stop();
+  expect(await Promise.race([stopped.then(() => 'stopped'), new Promise(setImmediate)])).not.toBe('stopped');
+  expect(starts).toBe(1);
+  processEnded.resolve(undefined);
+  await Promise.all([again, stopped]);
 });
 
 it("a server's capabilities are known as soon as its tools are listed, before its other lists", async () => {

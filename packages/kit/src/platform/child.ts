@@ -24,6 +24,13 @@ export interface ChildOptions {
   readonly onHandle?: (handle: unknown) => void;
   /** Defaults to 1. */
   readonly handles?: number;
+  /** Time in ms for the child to end after its stdin closed, and again after SIGTERM. Defaults to 2,000. */
+  readonly graceMs?: number;
+  /**
+   * Removes what the process may have left elsewhere; `isOrderly`: it ended by itself or after its stdin closed, without
+   * a signal. `end` waits for it.
+   */
+  readonly cleanUp?: (end: ProcessEnd, isOrderly: boolean) => Promise<void>;
 }
 
 /** Why a process did not start or has ended. */
@@ -51,8 +58,8 @@ const INHERITED =
 
 const LANGUAGE = /^(?:LANG|LC_\w+|TZ)$/;
 
-/** Time in ms for a child to end after its stdin closed, and again after SIGTERM. */
-const GRACE_MS = 2_000;
+/** Default of `graceMs`. */
+export const DEFAULT_GRACE_MS = 2_000;
 /** Time in ms to wait for the exit event of a child that closed its streams: an exiting child often does so first. */
 const MOMENT_MS = 500;
 const POLL_MS = 25;
@@ -68,7 +75,11 @@ process.on('exit', () => {
 export class Child {
   /** Without streams, or undefined, if the process could not be started. */
   readonly #process: ChildProcess | undefined;
-  #isEnding = false;
+  /** Time in ms to end after its stdin closed, and again after SIGTERM. */
+  graceMs: number;
+  #ending: Promise<void> | undefined;
+  #wasSignalled = false;
+  readonly #cleanedUp: Promise<void> | undefined;
   readonly #fault = Promise.withResolvers<ProcessEnd>();
   #hasFault = false;
   /** For faults in callbacks on its data. */
@@ -80,6 +91,8 @@ export class Child {
   readonly ended: Promise<ProcessEnd>;
 
   constructor(options: ChildOptions) {
+    const { graceMs = DEFAULT_GRACE_MS, cleanUp } = options;
+    this.graceMs = graceMs;
     this.peer = { name: `process ${basename(options.command)}`, end: (error) => this.#failed(error) };
     const started = start(options, this.peer);
     if (started instanceof Error) {
@@ -92,6 +105,8 @@ export class Child {
     // Read errors on stderr can be ignored; the end of the process is detected elsewhere.
     started.stderr?.on('error', () => undefined);
     this.ended = this.#watch(started, options.command);
+    this.#cleanedUp =
+      cleanUp && this.ended.then((end) => cleanUp(end, end.code === 'PROCESS_EXITED' && !this.#wasSignalled));
   }
 
   get pid(): number | undefined {
@@ -162,17 +177,22 @@ export class Child {
    * Orderly shutdown: closes stdin, then SIGTERM, then SIGKILL, with a wait before each signal
    * (2026-07-28, basic/transports/stdio#shutdown).
    */
-  async end(): Promise<void> {
-    this.#isEnding = true;
+  end(): Promise<void> {
+    return (this.#ending ??= this.#end());
+  }
+
+  async #end(): Promise<void> {
     this.#process?.stdin?.end();
-    if ((await waitAtMost(this.ended, GRACE_MS)) !== undefined) return;
-    this.signal('SIGTERM');
-    if ((await waitAtMost(this.ended, GRACE_MS)) !== undefined) return;
-    this.signal('SIGKILL');
+    if ((await waitAtMost(this.ended, this.graceMs)) === undefined) {
+      this.signal('SIGTERM');
+      if ((await waitAtMost(this.ended, this.graceMs)) === undefined) this.signal('SIGKILL');
+    }
     await this.ended;
+    await this.#cleanedUp;
   }
 
   signal(name: NodeJS.Signals): void {
+    this.#wasSignalled = true;
     if (this.pid !== undefined) signalGroup(this.pid, name);
   }
 
@@ -186,7 +206,7 @@ export class Child {
     const end = await Promise.race([this.#fault.promise, exited, this.#pipeClosed(child, exited)]);
     if (child.pid === undefined) return end;
     child.stdin?.end();
-    await sweep(child.pid);
+    await sweep(child.pid, this.#ending === undefined ? DEFAULT_GRACE_MS : this.graceMs);
     await exited;
     return end;
   }
@@ -199,7 +219,7 @@ export class Child {
       child.stdin?.on('error', () => resolve({ code: 'STDIN_CLOSED' }));
     });
     await waitAtMost(exited, MOMENT_MS);
-    return this.#isEnding ? exited : end;
+    return this.#ending === undefined ? end : exited;
   }
 }
 
@@ -268,9 +288,9 @@ function startFailure(command: string, error: NodeJS.ErrnoException): ProcessEnd
 }
 
 /** Ends the processes that the leader of a group left behind. */
-async function sweep(pid: number): Promise<void> {
+async function sweep(pid: number, graceMs: number): Promise<void> {
   if (signalGroup(pid, 'SIGTERM')) {
-    const deadlineMs = performance.now() + GRACE_MS;
+    const deadlineMs = performance.now() + graceMs;
     while (signalGroup(pid, 0) && performance.now() < deadlineMs) await pause(POLL_MS);
     signalGroup(pid, 'SIGKILL');
   }

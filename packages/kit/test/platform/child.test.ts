@@ -97,6 +97,37 @@ describe('a child that keeps running', () => {
   });
 });
 
+describe('a child that is stopped', () => {
+  it('has the time that its entry gives it after its stdin closed, then gets SIGTERM', async () => {
+    const script =
+      "process.on('SIGTERM', () => process.exit(5)); setInterval(() => {}, 1000); console.log(1)";
+    const endings: unknown[] = [];
+    const child = new Child({
+      ...{ command: process.execPath, args: ['-e', script], cwd: tempDir(), env: {}, graceMs: 60_000 },
+      cleanUp: async (end, isOrderly) => void endings.push(end, isOrderly),
+    });
+    killLater(child.pid);
+    await new Promise<void>((resolve) => {
+      child.onOutput(() => resolve());
+    });
+    child.graceMs = 1_000;
+    await Promise.all([child.end(), child.end()]);
+    expect(endings).toEqual([{ code: 'PROCESS_EXITED', exitCode: 5 }, false]);
+  });
+
+  it('and ends once its stdin closed has ended in order', async () => {
+    const endings: boolean[] = [];
+    const script = "process.stdin.resume().on('end', () => process.exit(0))";
+    const child = new Child({
+      ...{ command: process.execPath, args: ['-e', script], cwd: tempDir(), env: {}, graceMs: 60_000 },
+      cleanUp: async (_, isOrderly) => void endings.push(isOrderly),
+    });
+    killLater(child.pid);
+    await child.end();
+    expect(endings).toEqual([true]);
+  });
+});
+
 describe('a child that exits', () => {
   it('is reported with its exit code, although its streams close first', async () => {
     const child = scripted("require('node:fs').closeSync(1); process.exit(7)");

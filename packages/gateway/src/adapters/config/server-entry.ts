@@ -40,7 +40,7 @@ import { getTreeMembers, type TreeMember } from './json-tree.ts';
 import { OPENAPI_MEMBERS, readOpenapi } from './openapi-entry.ts';
 import { patternList, readPatternLists } from './pattern-lists.ts';
 import { type ProblemCollector, quoteConfigKey } from './problem-collector.ts';
-import { readStdio, STDIO_MEMBERS, readRoots, readVariables } from './stdio-entry.ts';
+import { readStdio, STDIO_MEMBERS, readRoots, readVariables, stopTimeout } from './stdio-entry.ts';
 
 /** A member of `mcpServers`, located at `path`. */
 export interface ServerEntry extends TreeMember {
@@ -73,6 +73,8 @@ export function readServer(
   const transport = readTransport(entry);
   const keepAlive =
     transport && startsProcess(transport) ? readOptionAt(entry, 'keepAlive', flag) : undefined;
+  const stopTimeoutMs =
+    transport?.kind === 'stdio' ? readOptionAt(entry, 'stopTimeoutMs', stopTimeout) : undefined;
   if (transport !== undefined && references.length > 0 && !REFERRING.has(transport.kind))
     collector.problem(
       { node, path },
@@ -88,6 +90,7 @@ export function readServer(
     isolation: isolation ?? getSourceKind(transport).isolation,
     isFromConfig: true,
     ...(keepAlive !== undefined && { keepAlive }),
+    ...(stopTimeoutMs !== undefined && { stopTimeoutMs }),
     ...(trust !== undefined && { trust }),
     ...(tags !== undefined && tags.length > 0 && { tags }),
     ...(toolFilter !== undefined && { toolFilter }),

@@ -6,12 +6,13 @@ import {
   type SandboxConcession,
   type SandboxMode,
 } from '@assay-mcp/sandbox/rights';
+import { MAX_STOP_TIMEOUT_MS } from '../../core/containers.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import { ANY_HOST, readAllowedHost } from '@assay-mcp/sandbox/network-rules';
 import { splitCommandRemedy } from '../../core/split-command.ts';
 import type { ConfigPosition } from './problem-collector.ts';
 import { readTextWithinNow } from '@assay-mcp/kit/platform/bounded-file';
-import { described, flag, list, oneOf, text } from '@assay-mcp/kit/json-reader';
+import { described, flag, list, oneOf, type Reader, text, wholeNumber } from '@assay-mcp/kit/json-reader';
 import {
   readOptionAt,
   findPositionAt,
@@ -25,6 +26,8 @@ import {
 import { expandHome } from '@assay-mcp/kit/platform/locate-home';
 
 const sandbox = oneOf<SandboxMode | 'off'>(['off', ...SANDBOX_MODES]);
+
+export const stopTimeout: Reader<number> = wholeNumber({ min: 1, max: MAX_STOP_TIMEOUT_MS });
 
 /** A test compares the descriptions with docs/CONFIG.md. */
 export const STDIO_MEMBERS: EntryMembers = {
@@ -48,6 +51,10 @@ export const STDIO_MEMBERS: EntryMembers = {
   keepAlive: described(
     'whether its process runs all the time; otherwise it is stopped while nothing uses it, and started by the next call',
     flag,
+  ),
+  stopTimeoutMs: described(
+    'time in ms for its process to end after its stdin closed, and again after SIGTERM; then it is killed',
+    stopTimeout,
   ),
   sandboxAccepts: described(
     'what you accept of its sandbox: separate_state, node_permission',

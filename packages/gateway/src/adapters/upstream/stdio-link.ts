@@ -4,7 +4,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { ObservedDenial } from '@assay-mcp/sandbox/denial';
 import type { SandboxGap, UnsafePath } from '@assay-mcp/sandbox/support';
-import type { Transport } from '../../core/server-spec.ts';
+import type { ServerSpec, Transport } from '../../core/server-spec.ts';
 import { findErrorLine } from '@assay-mcp/kit/stderr-error';
 import type {
   UpstreamRequest,
@@ -15,7 +15,7 @@ import type {
   ResourceStream,
 } from '../../gateway/ports/link.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import type { Child } from '@assay-mcp/kit/platform/child';
+import { DEFAULT_GRACE_MS, type Child } from '@assay-mcp/kit/platform/child';
 import { InOrder } from '@assay-mcp/kit/platform/in-order';
 import { LineSplitter } from '@assay-mcp/kit/platform/lines';
 import { waitAtMost } from '@assay-mcp/kit/platform/pause';
@@ -32,6 +32,7 @@ import {
   type Introduction,
 } from './handshake.ts';
 import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
+import { launchServer, toStopOptions } from './launch-server.ts';
 import { Listening } from './listening.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
 import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
@@ -104,11 +105,14 @@ async function attempt(
   const facts = await performHandshake(conversation, { ownInfo: deps.ownInfo, profile, recalled, signal });
   if (!facts.ok) {
     const hasDied = conversation.hasEnded && recalled === undefined;
-    const again = hasDied ? 'legacy' : facts.error.again;
+    const again = signal.aborted ? undefined : hasDied ? 'legacy' : facts.error.again;
     // Read before the process is ended: whatever it writes after that is not the cause.
     const cause = addStderr(facts.error.cause, stderr.errorLine);
     conversation.end(cause);
-    await child.end();
+    const ended = child.end();
+    // Another attempt follows when this process is gone: it may hold a port or a lock.
+    if (again !== undefined || opening.onEnding === undefined) await ended;
+    else opening.onEnding(ended);
     return err({ cause, again });
   }
   attempted.succeeded();
@@ -143,14 +147,15 @@ async function start(
   const rights = ofTwin ?? ownRights;
   // Before any of its processes runs: otherwise it could decide by links what its sandboxed processes may use.
   if (transport.sandbox !== undefined) await deps.declare?.(transport);
-  if (rights === undefined) return ok({ child: deps.takeStarted?.(spec) ?? deps.launcher.launch(transport) });
+  if (rights === undefined)
+    return ok({ child: deps.takeStarted?.(spec) ?? launchServer(spec, transport, deps) });
   const { reaches: namedReaches, resolve } = toHttpReach(opening);
   const isWatched = onDenials !== undefined;
   const confined = await deps.confine(transport, { rights, isWatched, namedReaches, resolve });
   if (!confined.ok) return err(sandboxCause(confined.error));
   if (signal.aborted) return err({ code: 'LINK_CLOSED' });
   const { denials, refused, onEnd, ...options } = confined.value;
-  const child = deps.launcher.launch(options);
+  const child = deps.launcher.launch({ ...options, ...toStopOptions(spec) });
   void child.ended.then(async () => {
     onEnd?.();
     if (denials !== undefined) onDenials?.(await denials());
@@ -291,6 +296,11 @@ class StdioLink implements Link {
 
   notify(note: Buffer): void {
     if (this.era === 'legacy') this.#conversation.say(note);
+  }
+
+  adopt(spec: ServerSpec): void {
+    const { graceMs = DEFAULT_GRACE_MS } = toStopOptions(spec);
+    this.#child.graceMs = graceMs;
   }
 
   async close(cause: Cause): Promise<void> {

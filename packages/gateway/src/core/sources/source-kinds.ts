@@ -27,7 +27,7 @@ export interface SourceKind<T extends Transport = Transport> {
   /** Isolation if its entry sets none: a process is expensive, an HTTP session is cheap. */
   readonly isolation: ServerSpec['isolation'];
   /** The common settings that its entry may have, in display order. */
-  readonly settings: readonly ('timeoutMs' | 'prefix' | 'isolation' | 'keepAlive')[];
+  readonly settings: readonly ('timeoutMs' | 'prefix' | 'isolation' | 'keepAlive' | 'stopTimeoutMs')[];
 
   /** What determines which code runs or which URL is called, without headers, limits and other variables. */
   identity(transport: T): readonly string[];
@@ -128,7 +128,7 @@ const COMMON = {
 
 const STDIO: SourceKind<TransportOf<'stdio'>> = {
   ...COMMON,
-  settings: [...COMMON.settings, 'keepAlive'],
+  settings: [...COMMON.settings, 'keepAlive', 'stopTimeoutMs'],
   identity: whatRuns,
   origin: whatRuns,
   comparable: ({ command, args, env, cwd, sandbox, roots, network, sandboxAccepts }) => [

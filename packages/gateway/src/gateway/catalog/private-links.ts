@@ -61,6 +61,8 @@ export class PrivateLinks {
   readonly #byKey = new Map<string, PrivateLink>();
   readonly #kept = new Map<string, Kept>();
   readonly #all = new Set<PrivateLink>();
+  /** Links that have ended but whose process may still run. */
+  readonly #closing = new Set<Promise<void>>();
   #sweeping: NodeJS.Timeout | undefined;
   #stopped: Cause | undefined;
 
@@ -137,7 +139,7 @@ export class PrivateLinks {
 
   async stop(cause: Cause): Promise<void> {
     this.#stopped = cause;
-    await Promise.all([...this.#all].map((link) => link.close(cause)));
+    await Promise.all([...[...this.#all].map((link) => link.close(cause)), ...this.#closing]);
   }
 
   /** Takes over the subscriptions of the server that this one replaces. */
@@ -157,8 +159,10 @@ export class PrivateLinks {
     const spec = (choice.kind === 'own' ? choice.spec : undefined) ?? this.#deps.spec();
     const lasting = isLasting(request) ? request : undefined;
     const subscriptions = this.#subscriptionsFor(lasting);
-    const onEnd = (): void => {
+    const onEnd = (closed: Promise<void>): void => {
       this.#all.delete(link);
+      this.#closing.add(closed);
+      void closed.then(() => this.#closing.delete(closed));
       if (this.#all.size === 0) clearInterval(this.#sweeping);
       if (lasting !== undefined && this.#byKey.get(lasting.choice.key) === link)
         this.#lost(lasting, link.link === undefined ? vain + 1 : 0);
@@ -313,7 +317,8 @@ interface PrivateLinkOptions extends PrivateLinkRequest {
   readonly denials?: TwinDenials | undefined;
   readonly addLabels?: AddLabels | undefined;
   readonly subscriptions: ResourceSubscriptions;
-  readonly onEnd: () => void;
+  /** `closed` resolves when its process is gone. */
+  readonly onEnd: (closed: Promise<void>) => void;
 }
 
 /** A link that belongs to one client. */
@@ -330,6 +335,9 @@ class PrivateLink {
   #users = 0;
   readonly #logs: UpstreamLogLevel;
   #ending: Cause | undefined;
+  #closed: Promise<void> | undefined;
+  /** The end of the process of a failed attempt. */
+  #attemptEnded: Promise<void> | undefined;
 
   constructor({ addLabels, ...options }: PrivateLinkOptions) {
     const session = options.session && labelSession(options.session, options.spec, addLabels);
@@ -395,9 +403,7 @@ class PrivateLink {
 
   async close(cause: Cause): Promise<void> {
     this.#end(cause);
-    this.#closing.abort();
-    await this.opened;
-    await this.link?.close(cause);
+    await this.#closed;
   }
 
   async #open(): Promise<Cause | undefined> {
@@ -414,8 +420,11 @@ class PrivateLink {
     };
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const { profile: client, rights, isForAll: isShared = false } = choice;
-    const opened = await connect(spec, { events, signal, client, rights, isShared }).catch((error: unknown) =>
-      err(reportStartFailure(spec.name, error, log)),
+    const onEnding = (ended: Promise<void>): void => {
+      this.#attemptEnded = ended;
+    };
+    const opened = await connect(spec, { events, signal, client, rights, isShared, onEnding }).catch(
+      (error: unknown) => err(reportStartFailure(spec.name, error, log)),
     );
     if (!opened.ok) {
       this.#end(opened.error);
@@ -440,6 +449,13 @@ class PrivateLink {
     this.#ending = cause;
     if (this.#users === 0 && this.lastCall !== undefined) this.#options.denials?.late(this.lastCall, cause);
     this.subscriptions.linkLost();
-    this.#options.onEnd();
+    this.#closing.abort();
+    this.#closed = this.#close(cause);
+    this.#options.onEnd(this.#closed);
+  }
+
+  async #close(cause: Cause): Promise<void> {
+    await this.opened;
+    await Promise.all([this.link?.close(cause), this.#attemptEnded]);
   }
 }

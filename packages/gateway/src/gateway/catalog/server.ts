@@ -16,8 +16,8 @@ import {
   type ServerUsage,
 } from '../../core/supervision.ts';
 import type { Era } from '@assay-mcp/protocol/eras';
-import type { Capabilities, Inventory, Link, LinkEvents, ListKind, OpenOptions } from '../ports/link.ts';
-import { labelSession, notifySession, type SoleClient } from './client-session.ts';
+import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from '../ports/link.ts';
+import { labelSession } from './client-session.ts';
 import { PrivateLinks } from './private-links.ts';
 import { RequestQueue } from './request-queue.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
@@ -25,7 +25,8 @@ import { OutageLog } from './outage-log.ts';
 import type { ServerDeps } from './server-deps.ts';
 import { ServerInstructions } from './server-instructions.ts';
 import { ServerLists, type ReadNews } from './server-lists.ts';
-import { ServerRequestRouter, answerEmpty, EMPTY_CLIENT } from './server-request-router.ts';
+import { ServerRequestRouter } from './server-request-router.ts';
+import { createSharedLinkClient } from './shared-link-client.ts';
 import { ServerUse } from './server-use.ts';
 import { SharedRequests } from './shared-requests.ts';
 import { DECLARED_ALONE, type ToolClaims } from './tool-claims.ts';
@@ -59,6 +60,8 @@ export class Server {
   /** The usable link, and the one to close. They differ until the lists are read. */
   #link: Link | undefined;
   #opened: Link | undefined;
+  /** The end of the process of the last failed attempt. */
+  #ending: Promise<void> | undefined;
   #capabilities: Capabilities | undefined;
   #era: Era | undefined;
   #asksClient: boolean;
@@ -294,7 +297,11 @@ export class Server {
     this.lists.forgetLink();
     // A process that was stopped for lack of use is no reason to read the lists of the next one later.
     if (cause.code === 'LINK_IDLE') this.lists.forgetPace();
-    await Promise.all([link?.close(cause), this.privateLinks.endTwins({ code: 'SERVER_GONE' })]);
+    await Promise.all([
+      link?.close(cause),
+      this.#ending,
+      this.privateLinks.endTwins({ code: 'SERVER_GONE' }),
+    ]);
   }
 
   /** A call that may wait for the server ends the backoff. */
@@ -325,7 +332,12 @@ export class Server {
       ...other.events,
     };
     const opened = await this.#deps
-      .connect(this.spec, { events, signal: limit, client: other.profile, isShared: other.isShared })
+      .connect(this.spec, {
+        ...{ events, signal: limit, client: other.profile, isShared: other.isShared },
+        onEnding: (ended) => {
+          this.#ending = ended;
+        },
+      })
       .catch((error: unknown) => err(reportStartFailure(this.spec.name, error, this.#deps.log)));
     if (!opened.ok) return opened.error;
     const link = opened.value;
@@ -455,46 +467,4 @@ class ChangeSignal {
       signal?.addEventListener('abort', done);
     });
   }
-}
-
-/** The client that a server sees on its shared link. */
-interface SharedLinkClient {
-  readonly profile: OpenOptions['client'];
-  readonly isShared: boolean;
-  readonly events: Pick<LinkEvents, 'requested' | 'notified'>;
-}
-
-const NOBODY: SharedLinkClient = { profile: undefined, isShared: true, events: {} };
-const LISTS: SharedLinkClient = {
-  profile: EMPTY_CLIENT,
-  isShared: true,
-  events: { requested: answerEmpty },
-};
-
-/**
- * The only client of the process, if any. Otherwise no client: if each client has its own link, the shared one is only
- * for lists. A process that attached clients share is told of a client that can do everything: what it requests shows
- * that it needs a client of its own.
- */
-function createSharedLinkClient(
-  spec: ServerSpec,
-  sole: SoleClient | undefined,
-  { sole: router, sharedRequests }: Pick<Server, 'sole' | 'sharedRequests'>,
-): SharedLinkClient {
-  if (sole === undefined && sharedRequests?.isOffered === true)
-    return {
-      profile: EMPTY_CLIENT,
-      isShared: true,
-      events: {
-        requested: sharedRequests.handle,
-        notified: (note) => notifySession(sharedRequests.session, note),
-      },
-    };
-  if (sole === undefined) return spec.isolation === 'session' ? LISTS : NOBODY;
-  // Modern clients receive no notifications outside their requests.
-  return {
-    profile: sole.profile,
-    isShared: false,
-    events: { requested: router?.handle, notified: (note) => notifySession(sole.sessionFor(spec), note) },
-  };
 }

@@ -176,6 +176,11 @@ export interface OpenOptions {
   readonly events: LinkEvents;
   /** Aborted on timeout. */
   readonly signal: AbortSignal;
+  /**
+   * Called if the attempt fails while its process is still being ended, so that nobody waits for that to learn the
+   * cause. If absent, the attempt fails when the process has ended.
+   */
+  readonly onEnding?: ((ended: Promise<void>) => void) | undefined;
   /** Undefined: Assay itself, with no client capabilities. A legacy handshake waits until the profile is known. */
   readonly client: ClientProfile | Promise<ClientProfile | undefined> | undefined;
   /** Whether several clients use the link, so that no state of one client may be kept for another. */

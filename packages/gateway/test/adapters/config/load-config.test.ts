@@ -496,6 +496,7 @@ describe('an entry', () => {
       tags: ['private', 'mail'],
       isolation: 'session',
       keepAlive: true,
+      stopTimeoutMs: 6_000,
       tools: { allow: ['a*'], deny: ['ab'] },
     };
     const config = await load(JSON.stringify({ mcpServers: { x: { ...entry, disabled: false } } }));
@@ -511,6 +512,7 @@ describe('an entry', () => {
             prefix: false,
             isolation: 'session',
             keepAlive: true,
+            stopTimeoutMs: 6_000,
             trust: true,
             tags: ['private', 'mail'],
             toolFilter: { allow: ['a*'], deny: ['ab'] },
@@ -546,6 +548,21 @@ describe('an entry', () => {
     await checkProblems({ command: 'x', keepAlive: 'yes' }, [
       'mcpServers.x.keepAlive: it must be true or false',
     ]);
+  });
+  it('may say how long its process takes to stop, which has no effect without a process', async () => {
+    const range = 'mcpServers.x.stopTimeoutMs: it must be a whole number from 1 to 60000';
+    for (const stopTimeoutMs of [0, 60_001, 1.5, '10 s', null])
+      await checkProblems({ command: 'x', stopTimeoutMs }, [range]);
+    expect(
+      await complaints('{"mcpServers": {"a": {"url": "https://e.org", "stopTimeoutMs": 1}}}'),
+    ).toMatchObject({
+      problems: [],
+      warnings: [
+        expect.stringContaining(
+          'mcpServers.a.stopTimeoutMs: this key has no effect on a server of this type',
+        ),
+      ],
+    });
   });
   it('may have a list of allowed tools only', async () => {
     const config = await load(JSON.stringify({ mcpServers: { x: { command: 'x', tools: ['a'] } } }));

@@ -154,6 +154,7 @@ const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
   ['enabled_tools', toolList('allow')],
   // Assay itself
   ['keepAlive', named('keepAlive')],
+  ['stopTimeoutMs', named('stopTimeoutMs')],
   ['tools', (value) => (isOurs(value) ? [['tools', value]] : undefined)],
 ]);
 

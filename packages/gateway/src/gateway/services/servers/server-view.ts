@@ -21,6 +21,7 @@ export type Connection = Pick<
   | 'prefix'
   | 'isolation'
   | 'keepAlive'
+  | 'stopTimeoutMs'
   | 'tags'
   | 'references'
   | 'maxResultBytes'
