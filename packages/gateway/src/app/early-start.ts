@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { type Config, loadConfig } from '../adapters/config/load-config.ts';
 import { launchServer } from '../adapters/upstream/launch-server.ts';
@@ -23,8 +24,13 @@ export interface EarlyStart {
   readonly end: () => Promise<void>;
 }
 
+/** How many processes of servers may be starting at once. */
+export function countStartSlots(): number {
+  return Math.max(2, availableParallelism());
+}
+
 /**
- * Starts the processes of the config's servers at once. Most of the time until the first list is spent starting them,
+ * Starts the processes of the config's first servers at once, as many as may be starting at the same time. Most of the time until the first list is spent starting them,
  * and the rest of Assay loads meanwhile. Undefined if that would not help, because the lists are cached.
  */
 export async function startEarly(options: StdioOptions): Promise<EarlyStart | undefined> {
@@ -44,6 +50,7 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
     const command = kind.command(spec.transport);
     if (
       command !== undefined &&
+      children.size < countStartSlots() &&
       spec.references === undefined &&
       command.sandbox !== 'strict' &&
       !kind.isConfined

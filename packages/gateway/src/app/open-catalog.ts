@@ -17,6 +17,7 @@ import type { Approvals } from '../gateway/catalog/approvals.ts';
 import { CallPolicy } from '../gateway/catalog/call-policy.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
 import type { Plan } from '../gateway/catalog/server-plan.ts';
+import { StartLimiter } from '../gateway/catalog/start-limiter.ts';
 import { TwinDenials } from '../gateway/catalog/twin-denials.ts';
 import type { SessionLabels } from '../gateway/catalog/session-labels.ts';
 import type { TokenPreferences } from '../gateway/services/token-preferences.ts';
@@ -27,7 +28,7 @@ import type { Relay } from '../gateway/relay/call.ts';
 import type { Era } from '@assay-mcp/protocol/eras';
 import { openCallLog } from './call-log.ts';
 import { listCommands, confineIn, declarePaths } from './confine.ts';
-import type { EarlyStart } from './early-start.ts';
+import { countStartSlots, type EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
 import { openRelay, openApprovals, openCredentials, openTaskIds } from './keys.ts';
 import { openLabels, openTokenPreferences } from './open-policy.ts';
@@ -219,8 +220,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     ...buildReviewDeps(records, isRecorded),
     limits: { ...settings, ...environment.options.limits },
     idleMs: isRecorded ? settings['servers.idleMs'] : 0, // a command needs its servers until it ends
-    chance: Math.random,
-    mask: telemetry.mask,
+    ...{ starts: new StartLimiter({ slots: countStartSlots() }), chance: Math.random, mask: telemetry.mask },
     policy: given.policy,
     sole: given.sole,
     hasAttached: given.hasAttached,

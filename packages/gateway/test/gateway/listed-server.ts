@@ -7,6 +7,7 @@ import { relayDeps, type RelayDeps } from '../../src/gateway/catalog/call-deps.t
 import { EMPTY_INVENTORY, LISTS } from '../../src/gateway/catalog/inventory.ts';
 import type { Connect, Definition, Link, ListKind, Memory } from '../../src/gateway/ports/link.ts';
 import type { Log } from '../../src/gateway/ports/log.ts';
+import type { StartLimiter } from '../../src/gateway/catalog/start-limiter.ts';
 import { Server } from '../../src/gateway/catalog/server.ts';
 import { checkListable } from '@assay-mcp/protocol/listable';
 import { readServerMessage, type ResponseMessage } from '@assay-mcp/protocol/message';
@@ -62,6 +63,8 @@ export function template(uriTemplate: string): Json {
 
 export interface Given extends Partial<Pick<ServerSpec, 'prefix' | 'toolFilter' | 'trust' | 'keepAlive'>> {
   readonly connect?: Connect;
+  readonly starts?: StartLimiter;
+  readonly transport?: ServerSpec['transport'];
   readonly limits?: Partial<Settings & FixedLimits>;
   /** How long its process runs unused, in ms. Undefined: always. */
   readonly idleMs?: number;
@@ -73,7 +76,7 @@ export interface Given extends Partial<Pick<ServerSpec, 'prefix' | 'toolFilter' 
 
 /** A server that has these lists but has not been started. */
 export function listed(name: string, lists: Lists = {}, given: Given = {}): Server {
-  const transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } as const;
+  const { transport = { kind: 'stdio', command: 'none', args: [], env: {}, cwd: '/' } } = given;
   const server = new Server(
     {
       name,
@@ -90,6 +93,7 @@ export function listed(name: string, lists: Lists = {}, given: Given = {}): Serv
       memory: given.remembered === undefined ? NO_MEMORY : remembering(given.remembered),
       log: given.log ?? SILENT,
       idleMs: given.idleMs,
+      starts: given.starts,
       limits: {
         ...getDefaultSettings(),
         'limits.requestsPerServer': 10,

@@ -22,6 +22,7 @@ import { labelSession, notifySession, type ClientSession } from './client-sessio
 import { type LinkChoice, toTwinKey } from './link-choice.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { AddLabels } from './server-labels.ts';
+import type { StartLimiter } from './start-limiter.ts';
 import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
 import type { TwinDenials, TwinCall } from './twin-denials.ts';
 import { UpstreamLogLevel } from './upstream-log-level.ts';
@@ -33,6 +34,7 @@ export interface PrivateLinksDeps {
   readonly log: Log;
   readonly denials?: TwinDenials | undefined;
   readonly addLabels?: AddLabels | undefined;
+  readonly starts?: StartLimiter | undefined;
   readonly limits: Pick<Settings, 'limits.processesPerServer'> &
     Partial<Pick<FixedLimits, 'linksPerServer' | 'idleLinkMs'>>;
 }
@@ -154,7 +156,7 @@ export class PrivateLinks {
   #make(request: PrivateLinkRequest, vain: number): PrivateLink | undefined {
     if (this.#stopped !== undefined || (this.#all.size >= this.#max() && !this.#evictFor(request)))
       return undefined;
-    const { connect, log, denials, addLabels } = this.#deps;
+    const { connect, log, denials, addLabels, starts } = this.#deps;
     const { choice } = request;
     const spec = (choice.kind === 'own' ? choice.spec : undefined) ?? this.#deps.spec();
     const lasting = isLasting(request) ? request : undefined;
@@ -173,6 +175,7 @@ export class PrivateLinks {
       log,
       denials,
       addLabels,
+      starts: this.#startsProcess ? starts : undefined,
       ...request,
       subscriptions,
       onEnd,
@@ -316,6 +319,7 @@ interface PrivateLinkOptions extends PrivateLinkRequest {
   readonly spec: ServerSpec;
   readonly denials?: TwinDenials | undefined;
   readonly addLabels?: AddLabels | undefined;
+  readonly starts?: StartLimiter | undefined;
   readonly subscriptions: ResourceSubscriptions;
   /** `closed` resolves when its process is gone. */
   readonly onEnd: (closed: Promise<void>) => void;
@@ -407,6 +411,21 @@ class PrivateLink {
   }
 
   async #open(): Promise<Cause | undefined> {
+    // A call waits for it.
+    const start = this.#options.starts?.enter(true);
+    const leave = (): void => start?.end();
+    const { signal } = this.#closing;
+    signal.addEventListener('abort', leave);
+    try {
+      if (start?.turn !== undefined) await start.turn;
+      return this.#ending ?? (await this.#connect());
+    } finally {
+      signal.removeEventListener('abort', leave);
+      leave();
+    }
+  }
+
+  async #connect(): Promise<Cause | undefined> {
     const { spec, connect, choice, session, log } = this.#options;
     const events: LinkEvents = {
       // Clients see the lists of the shared link.

@@ -2,6 +2,7 @@ import type { ServerSpec } from '../../core/server-spec.ts';
 import type { FixedLimits } from '../../core/fixed-limits.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from './client-session.ts';
+import type { StartLimiter } from './start-limiter.ts';
 import type { AddLabels } from './server-labels.ts';
 import type { ToolClaims } from './tool-claims.ts';
 import type { TwinDenials } from './twin-denials.ts';
@@ -34,6 +35,8 @@ export interface ServerDeps {
    * lists are known. 0 or undefined: it always runs.
    */
   readonly idleMs?: number | undefined;
+  /** How many processes may be starting at once. Undefined: any number. */
+  readonly starts?: StartLimiter | undefined;
   /** A number from 0 to 1. */
   readonly chance: () => number;
   /** Taken over from the server that this one replaces. */

@@ -17,6 +17,7 @@ import {
 } from '../../core/supervision.ts';
 import type { Era } from '@assay-mcp/protocol/eras';
 import type { Capabilities, Inventory, Link, LinkEvents, ListKind } from '../ports/link.ts';
+import { ChangeSignal } from './change-signal.ts';
 import { labelSession } from './client-session.ts';
 import { PrivateLinks } from './private-links.ts';
 import { RequestQueue } from './request-queue.ts';
@@ -30,6 +31,7 @@ import { createSharedLinkClient } from './shared-link-client.ts';
 import { ServerUse } from './server-use.ts';
 import { SharedRequests } from './shared-requests.ts';
 import { DECLARED_ALONE, type ToolClaims } from './tool-claims.ts';
+import type { LimitedStart } from './start-limiter.ts';
 import { UpstreamLogLevel } from './upstream-log-level.ts';
 import { reportStartFailure, toStopRefusal, findWaitRefusal } from './wait-refusal.ts';
 
@@ -62,6 +64,10 @@ export class Server {
   #opened: Link | undefined;
   /** The end of the process of the last failed attempt. */
   #ending: Promise<void> | undefined;
+  /** The start of its process, until that is ready. */
+  #start: LimitedStart | undefined;
+  /** The number of requests that wait for it. */
+  #waiters = 0;
   #capabilities: Capabilities | undefined;
   #era: Era | undefined;
   #asksClient: boolean;
@@ -219,6 +225,11 @@ export class Server {
       await this.#news.next(giveUp);
   }
 
+  /** Resolves when its process may be started, which may have to wait for others to be ready. */
+  async begun(giveUp: AbortSignal): Promise<void> {
+    while (this.#start?.isQueued === true && !giveUp.aborted) await this.#news.next(giveUp);
+  }
+
   /** Starts the server if it is idle. The link, once the list of tools was read from its process. */
   async waitUntilListed(cancellation: Cancellation): Promise<Result<Link, Refusal>> {
     return cancellation.within(this.spec.timeoutMs, async (giveUp) => {
@@ -235,6 +246,15 @@ export class Server {
   }
 
   async #readyLink(giveUp: AbortSignal, butNot: Link | undefined): Promise<Result<Link, Refusal>> {
+    this.#waiters += 1;
+    try {
+      return await this.#nextLink(giveUp, butNot);
+    } finally {
+      this.#waiters -= 1;
+    }
+  }
+
+  async #nextLink(giveUp: AbortSignal, butNot: Link | undefined): Promise<Result<Link, Refusal>> {
     for (;;) {
       const link = this.#link;
       if (link !== undefined && link !== butNot) return ok(link);
@@ -243,6 +263,7 @@ export class Server {
       if (refusal !== undefined) return err(refusal);
       if (this.#state.state === 'idle') this.start();
       this.#wake();
+      this.#start?.urge();
       await this.#news.next(giveUp);
     }
   }
@@ -315,6 +336,32 @@ export class Server {
 
   /** Runs one connection from start to end. Resolves with the cause of the end. */
   async #runConnection(): Promise<Cause> {
+    if (this.#stopping.signal.aborted) return { code: 'LINK_CLOSED' };
+    const start = startsProcess(this.spec.transport)
+      ? this.#deps.starts?.enter(this.#waiters > 0)
+      : undefined;
+    this.#start = start;
+    try {
+      if (start?.turn !== undefined && !(await this.#hasTurn(start.turn))) return { code: 'LINK_CLOSED' };
+      return await this.#connect(start);
+    } finally {
+      start?.end();
+    }
+  }
+
+  /** False if it is stopped before. */
+  async #hasTurn(turn: Promise<void>): Promise<boolean> {
+    const { signal } = this.#stopping;
+    const stopped = Promise.withResolvers<undefined>();
+    const stop = (): void => stopped.resolve(undefined);
+    signal.addEventListener('abort', stop);
+    await Promise.race([turn, stopped.promise]);
+    signal.removeEventListener('abort', stop);
+    this.#news.notify();
+    return !signal.aborted;
+  }
+
+  async #connect(start: LimitedStart | undefined): Promise<Cause> {
     const limit = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const end = Promise.withResolvers<Cause>();
     this.#endConnection = end.resolve;
@@ -339,6 +386,7 @@ export class Server {
         },
       })
       .catch((error: unknown) => err(reportStartFailure(this.spec.name, error, this.#deps.log)));
+    start?.end();
     if (!opened.ok) return opened.error;
     const link = opened.value;
     this.#opened = link;
@@ -444,27 +492,5 @@ export class Server {
     this.#deps.onChange();
     this.#news.notify();
     this.queue.advance();
-  }
-}
-
-/** Wakes everyone waiting for a change. Waiters look up what changed themselves. */
-class ChangeSignal {
-  readonly #waiting = new Set<() => void>();
-
-  notify(): void {
-    for (const listener of [...this.#waiting]) listener();
-  }
-
-  /** Resolves at the next change, or when the signal is aborted. */
-  next(signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve) => {
-      const done = (): void => {
-        this.#waiting.delete(done);
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      this.#waiting.add(done);
-      signal?.addEventListener('abort', done);
-    });
   }
 }

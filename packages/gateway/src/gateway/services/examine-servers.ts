@@ -50,16 +50,17 @@ const LATE: Cause = { code: 'START_TIMEOUT', limitMs: SERVER_LIMIT_MS };
  */
 export async function examineServers(options: ExaminationOptions): Promise<readonly ServerFacts[]> {
   const { catalog } = options;
-  const startedMs = performance.now();
   catalog.start();
   try {
-    return await Promise.all(catalog.servers.map((server) => examine(server, startedMs, options)));
+    return await Promise.all(catalog.servers.map((server) => examine(server, options)));
   } finally {
     await catalog.stop();
   }
 }
 
-async function examine(server: Server, startedMs: number, given: ExaminationOptions): Promise<ServerFacts> {
+async function examine(server: Server, given: ExaminationOptions): Promise<ServerFacts> {
+  await server.begun(given.signal);
+  const startedMs = performance.now();
   const signal = AbortSignal.any([given.signal, AbortSignal.timeout(SERVER_LIMIT_MS)]);
   const options = { ...given, signal };
   const { logsOf, mask, onNews } = options;
