@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { ClientSession } from '../../src/gateway/catalog/client-session.ts';
-import { acceptsServerRequests, chooseLink } from '../../src/gateway/catalog/link-choice.ts';
+import { acceptsServerRequests, chooseLink, type LinkOwner } from '../../src/gateway/catalog/link-choice.ts';
 import type { ServerSpec } from '../../src/core/server-spec.ts';
 import type { Link } from '../../src/gateway/ports/link.ts';
 import type { Era } from '@assay-mcp/protocol/eras';
@@ -37,10 +37,12 @@ interface Given {
   readonly era: Era;
   readonly isolation: 'session' | 'shared';
   readonly sole?: boolean;
+  readonly owner?: LinkOwner;
+  readonly isCodebase?: boolean;
 }
 
 function choose(
-  { way, era, isolation, sole }: Given,
+  { way, era, isolation, sole, owner, isCodebase }: Given,
   client: 'legacy' | 'asked' | 'mute',
   subject = 'local',
 ): ReturnType<typeof chooseLink> {
@@ -53,7 +55,13 @@ function choose(
   const session = client === 'legacy' ? LEGACY : undefined;
   const transport =
     way === 'stdio'
-      ? ({ kind: 'stdio', command: 'a', args: [], env: {}, cwd: '/' } as const)
+      ? ({
+          kind: isCodebase === true ? 'codebase' : 'stdio',
+          command: 'a',
+          args: [],
+          env: {},
+          cwd: '/',
+        } as const)
       : ({
           kind: 'http',
           url: new URL('http://a'),
@@ -62,7 +70,14 @@ function choose(
         } as const);
   const link = { era, correlatesServerRequests: way === 'http' } as Link; // the only fields that are read
   return chooseLink(
-    { era: client === 'legacy' ? 'legacy' : 'modern', message, subject, clientInfo: undefined, session },
+    {
+      era: client === 'legacy' ? 'legacy' : 'modern',
+      message,
+      subject,
+      clientInfo: undefined,
+      session,
+      owner,
+    },
     {
       spec: { name: 's', transport, timeoutMs: 1, prefix: true, isolation },
       sole: sole === true ? {} : undefined,
@@ -149,6 +164,22 @@ describe('the link of a request', () => {
     expect(
       new Set([keyOf('asked', 'a'), keyOf('asked', 'b'), keyOf('mute', 'a'), keyOf('mute', 'b')]).size,
     ).toBe(4);
+  });
+});
+
+describe('a modern client that is known', () => {
+  const given = { way: 'stdio', isolation: 'session', owner: { kind: 'client', key: 'who' } } as const;
+
+  it.each(['legacy', 'modern'] as const)('has its own process of a stateful %s server', (era) => {
+    for (const client of ['asked', 'mute'] as const)
+      expect(choose({ ...given, era }, client)).toMatchObject({ kind: 'own', key: 'who', owner: 'client' });
+    expect(choose({ ...given, era }, 'legacy')).toMatchObject({ kind: 'own', key: LEGACY.id });
+  });
+
+  it('shares a server that all share, one over HTTP, and the code search, which keeps nothing for it', () => {
+    const kinds = [{ isolation: 'shared' }, { way: 'http' }, { isCodebase: true }] as const;
+    for (const other of kinds)
+      expect(choose({ ...given, era: 'modern', ...other }, 'mute').kind).toBe('shared');
   });
 });
 

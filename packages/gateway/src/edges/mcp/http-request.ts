@@ -9,6 +9,7 @@ import type { Era } from '@assay-mcp/protocol/eras';
 import * as headers from '@assay-mcp/protocol/headers';
 import type { RequestMessage } from '@assay-mcp/protocol/message';
 import type { ClientLoads } from './client-load.ts';
+import type { ConnectionOwners } from './connection-owners.ts';
 import { handleRequest, type Outcome, toRefusalOutcome } from './handle-request.ts';
 import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
@@ -29,6 +30,7 @@ export interface Post {
   readonly sessions: Sessions;
   /** The loads of clients without a session. */
   readonly loads: ClientLoads;
+  readonly owners: ConnectionOwners;
   /** Open subscriptions, to be ended on shutdown. */
   readonly subscriptions: Set<OpenSubscription>;
   readonly openRequests: OpenRequests;

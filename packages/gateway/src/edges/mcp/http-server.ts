@@ -21,6 +21,7 @@ import type { ToolsetViews } from '../../gateway/services/configuration-tools/to
 import { listenLocally, type LocalSocket, type SocketPlace } from '@assay-mcp/kit/platform/local-socket';
 import * as headers from '@assay-mcp/protocol/headers';
 import type { AttachedClients } from './attached-clients.ts';
+import { ConnectionOwners } from './connection-owners.ts';
 import { ClientLoads, parseClientIdentity, type RecentClient } from './client-load.ts';
 import { Connections } from './connections.ts';
 import { answerCors, type CorsOptions } from './cors.ts';
@@ -172,6 +173,7 @@ class McpServer {
   readonly #closedGuard: Guard;
   readonly #sessions: Sessions;
   readonly #loads: ClientLoads;
+  readonly #owners: ConnectionOwners;
   readonly #sse: SseClients;
   readonly #openRequests = new OpenRequests();
   readonly #subscriptions = new Set<OpenSubscription>();
@@ -192,6 +194,7 @@ class McpServer {
     const limits = { ...options.settings, ...options.limits };
     this.#sessions = new Sessions(limits);
     this.#loads = new ClientLoads(limits);
+    this.#owners = new ConnectionOwners((id) => options.catalog.endLinksOf(id));
     this.#sse = new SseClients({ ...options, sessions: this.#sessions, openRequests: this.#openRequests });
     this.#connections = connections;
     this.#tokenNotices = new TokenNotices(options.log);
@@ -371,6 +374,7 @@ class McpServer {
         maxUnreadBytes: this.#options.limits?.unreadBytes ?? FIXED_LIMITS.unreadBytes,
         sessions: this.#sessions,
         loads: this.#loads,
+        owners: this.#owners,
         subscriptions: this.#subscriptions,
         openRequests: this.#openRequests,
       },

@@ -1,3 +1,4 @@
+import { toConnectionKey } from './link-choice.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Cause } from '../../core/cause.ts';
 import type { ListReport } from '../../core/list-report.ts';
@@ -195,6 +196,12 @@ export class Catalog {
   #masked(reports: readonly ListReport[]): readonly ListReport[] {
     const { mask } = this.#deps;
     return reports.map(({ code, text }) => ({ code, text: mask?.(text) ?? text }));
+  }
+
+  /** Closes the links of a closed connection, each after its suspended calls. */
+  endLinksOf(connectionId: string): void {
+    const key = toConnectionKey(connectionId);
+    for (const { privateLinks } of this.#servers) privateLinks.abandon(key, { code: 'CLIENT_GONE' });
   }
 
   async stop(): Promise<void> {

@@ -22,10 +22,23 @@ export interface LinkUser {
   /** Set for a legacy client. */
   readonly clientInfo: string | undefined;
   readonly session?: ClientSession | undefined;
+  /** What processes of a stateful server belong to, for a client without a session. Undefined: nothing. */
+  readonly owner?: LinkOwner | undefined;
   /** Set for a client whose process only passes its messages on to this gateway. */
   readonly attached?: AttachedClient | undefined;
   /** Set for a call of a tool. */
   readonly tool?: { readonly hints: ResolvedHints } | undefined;
+}
+
+/** A client without a session: the connection of one without a token, else its token and the name that it gives. */
+export interface LinkOwner {
+  readonly kind: 'connection' | 'client';
+  readonly key: string;
+}
+
+/** The key of the links that belong to a connection. */
+export function toConnectionKey(id: string): string {
+  return `connection ${id}`;
 }
 
 /** The target server. `sole` is set if this process has only one client. */
@@ -50,6 +63,8 @@ export type LinkChoice =
       readonly spec?: ServerSpec;
       /** Whether it is kept until its client is gone, however long it is not used. */
       readonly isKept?: true;
+      /** Set if its process keeps state for a client without a session. */
+      readonly owner?: LinkOwner['kind'];
     })
   /** Opened for this request alone. */
   | (OfProcess & { readonly kind: 'once' });
@@ -106,6 +121,9 @@ function serverChoice(user: LinkUser, target: LinkTarget, link: Link): LinkChoic
   if ((spec.isolation === 'shared' && !isForeign) || sole !== undefined) return SHARED;
   const isProcess = startsProcess(spec.transport);
   const { session, subject, message } = user;
+  const { owner } = user;
+  if (owner !== undefined && session === undefined && message !== undefined && keepsStateForModern(spec))
+    return { kind: 'own', key: owner.key, profile: readModernProfile(message, subject), owner: owner.kind };
   if (era === 'modern' && !isForeign && (!isProcess || session === undefined)) return SHARED;
   if (session !== undefined) return { kind: 'own', key: session.id, profile: session.profile };
   const profile =
@@ -118,6 +136,14 @@ function serverChoice(user: LinkUser, target: LinkTarget, link: Link): LinkChoic
 }
 
 /**
+ * Whether a client without a session has a process of its own too. Assay's own code search keeps nothing between the
+ * calls of such a client.
+ */
+function keepsStateForModern({ isolation, transport }: ServerSpec): boolean {
+  return isolation === 'session' && startsProcess(transport) && !getSourceKind(transport).isConfined;
+}
+
+/**
  * The link of an attached client: its own where its variables make a difference, where all clients have one of their own,
  * and where it may be asked something in a process that cannot tell its clients apart. Called for each call, so the
  * client's profile is read only if it is needed.
@@ -127,7 +153,8 @@ function attachedChoice(user: LinkUser, target: LinkTarget, link: Link): LinkCho
   if (attached === undefined) return undefined;
   const spec = attached.specFor(target.spec);
   const isModern = link.era === 'modern';
-  const isShared = target.spec.isolation === 'shared' || (isModern && session === undefined);
+  const isOwn = session !== undefined || keepsStateForModern(target.spec);
+  const isShared = target.spec.isolation === 'shared' || (isModern && !isOwn);
   // A modern server asks in the result of a call.
   if (spec === undefined && isShared && (isModern || isSharedFor(user, attached.id, target))) return SHARED;
   const profile = session?.profile ?? (message === undefined ? NOBODY : readModernProfile(message, subject));

@@ -7,26 +7,16 @@ import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { TWIN_RIGHTS } from '@assay-mcp/sandbox/rights';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
+import { computeIdleStopMs } from '../../core/supervision.ts';
 import { startsProcess } from '../../core/sources/source-kinds.ts';
-import type {
-  UpstreamRequest,
-  Connect,
-  Link,
-  LinkEvents,
-  Reply,
-  ServerRequest,
-  ServerRequestHandler,
-} from '../ports/link.ts';
+import type { Connect, Link, UpstreamRequest } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
-import { labelSession, notifySession, type ClientSession } from './client-session.ts';
 import { type LinkChoice, toTwinKey } from './link-choice.ts';
+import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { AddLabels } from './server-labels.ts';
 import type { StartLimiter } from './start-limiter.ts';
-import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
-import type { TwinDenials, TwinCall } from './twin-denials.ts';
-import { UpstreamLogLevel } from './upstream-log-level.ts';
-import { reportStartFailure } from './wait-refusal.ts';
+import type { TwinDenials } from './twin-denials.ts';
 
 export interface PrivateLinksDeps {
   readonly spec: () => ServerSpec;
@@ -35,6 +25,8 @@ export interface PrivateLinksDeps {
   readonly denials?: TwinDenials | undefined;
   readonly addLabels?: AddLabels | undefined;
   readonly starts?: StartLimiter | undefined;
+  /** The setting `servers.idleMs`. */
+  readonly idleMs?: number | undefined;
   readonly limits: Pick<Settings, 'limits.processesPerServer'> &
     Partial<Pick<FixedLimits, 'linksPerServer' | 'idleLinkMs'>>;
 }
@@ -98,7 +90,8 @@ export class PrivateLinks {
   ): Promise<Result<PrivateLink, Refusal>> {
     const { choice } = request;
     const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
-    const link = known ?? this.#make(request, vain);
+    const link =
+      known?.isTaken === true ? this.#make(beside(request), vain) : (known ?? this.#make(request, vain));
     if (link === undefined) return err(this.#full());
     link.hold();
     if (link.link !== undefined) return ok(link);
@@ -127,9 +120,19 @@ export class PrivateLinks {
 
   /** Closes what was opened for a client that is gone. */
   end(key: string, cause: Cause): void {
-    for (const one of [key, ...TWIN_RIGHTS.map((rights) => toTwinKey(rights, key))]) {
+    for (const one of listKeys(key)) {
       this.#kept.delete(one);
       void this.#byKey.get(one)?.close(cause);
+    }
+  }
+
+  /** The same, but what a suspended call uses is closed after it: its client may answer on another connection. */
+  abandon(key: string, cause: Cause): void {
+    for (const one of listKeys(key)) {
+      this.#kept.delete(one);
+      const link = this.#byKey.get(one);
+      this.#byKey.delete(one);
+      link?.abandon(cause);
     }
   }
 
@@ -253,14 +256,22 @@ export class PrivateLinks {
     return oldest !== undefined;
   }
 
+  /** Whether it was not used for so long that its client is taken to be gone. */
+  #isAbandoned(link: PrivateLink, nowMs: number): boolean {
+    const { idleMs = 0, limits } = this.#deps;
+    if (!link.isIdle || (link.hasSession && !link.isTwin)) return false;
+    if (link.keepsState)
+      return computeIdleStopMs({ idleMs, lastUsedMs: link.lastUsedMs, keptState: 'possible' }, nowMs) === 0;
+    return link.lastUsedMs < nowMs - (limits.idleLinkMs ?? FIXED_LIMITS.idleLinkMs);
+  }
+
   /** A modern client never announces that it is gone. */
   #sweep(): void {
     const { idleLinkMs: idleMs = FIXED_LIMITS.idleLinkMs } = this.#deps.limits;
     this.#sweeping = setInterval(() => {
-      const since = performance.now() - idleMs;
+      const nowMs = performance.now();
       for (const link of this.#all)
-        if (link.isIdle && (link.isTwin || !link.hasSession) && link.lastUsedMs < since)
-          void link.close({ code: 'LINK_IDLE' });
+        if (this.#isAbandoned(link, nowMs)) void link.close({ code: 'LINK_IDLE' });
     }, idleMs).unref();
   }
 
@@ -274,6 +285,17 @@ export class PrivateLinks {
   get #startsProcess(): boolean {
     return startsProcess(this.#deps.spec().transport);
   }
+}
+
+/** The request for a link of its own, beside one that is taken. */
+function beside(request: PrivateLinkRequest): PrivateLinkRequest {
+  const { profile, rights } = request.choice;
+  return { ...request, choice: { kind: 'once', profile, ...(rights && { rights }) } };
+}
+
+/** The keys of a client's own link and of its twins. */
+function listKeys(key: string): readonly string[] {
+  return [key, ...TWIN_RIGHTS.map((rights) => toTwinKey(rights, key))];
 }
 
 function isLasting(request: PrivateLinkRequest): request is LastingLinkRequest {
@@ -301,180 +323,4 @@ function outOf(
       cancellation?.removeListener(cancelled);
     });
   });
-}
-
-/** Time limit in ms for a server to start and complete its handshake. */
-const START_LIMIT_MS = 60_000;
-
-/** A request for a private link. */
-interface PrivateLinkRequest {
-  readonly choice: Exclude<LinkChoice, { kind: 'shared' }>;
-  /** Undefined in the modern era. */
-  readonly session: ClientSession | undefined;
-}
-
-interface PrivateLinkOptions extends PrivateLinkRequest {
-  readonly connect: Connect;
-  readonly log: Log;
-  readonly spec: ServerSpec;
-  readonly denials?: TwinDenials | undefined;
-  readonly addLabels?: AddLabels | undefined;
-  readonly starts?: StartLimiter | undefined;
-  readonly subscriptions: ResourceSubscriptions;
-  /** `closed` resolves when its process is gone. */
-  readonly onEnd: (closed: Promise<void>) => void;
-}
-
-/** A link that belongs to one client. */
-class PrivateLink {
-  /** Resolves with undefined when the link is ready, or with the reason why it failed. */
-  readonly opened: Promise<Cause | undefined>;
-  link: Link | undefined;
-  lastUsedMs: number = performance.now();
-  /** The last call of a twin. If the twin ends between two calls, this one is the cause. */
-  lastCall: TwinCall | undefined;
-  readonly #options: PrivateLinkOptions;
-  readonly #router: ServerRequestRouter;
-  readonly #closing = new AbortController();
-  #users = 0;
-  readonly #logs: UpstreamLogLevel;
-  #ending: Cause | undefined;
-  #closed: Promise<void> | undefined;
-  /** The end of the process of a failed attempt. */
-  #attemptEnded: Promise<void> | undefined;
-
-  constructor({ addLabels, ...options }: PrivateLinkOptions) {
-    const session = options.session && labelSession(options.session, options.spec, addLabels);
-    this.#options = { ...options, session };
-    this.#logs = new UpstreamLogLevel(options.session === undefined);
-    this.#router = new ServerRequestRouter(() => session);
-    this.opened = this.#open();
-  }
-
-  get subscriptions(): ResourceSubscriptions {
-    return this.#options.subscriptions;
-  }
-
-  get isIdle(): boolean {
-    // A subscription keeps the link in use without requests.
-    return this.#users === 0 && this.subscriptions.isEmpty;
-  }
-
-  get subject(): string {
-    return this.#options.choice.profile.subject;
-  }
-
-  /** Whether it is the twin of its server. */
-  get isTwin(): boolean {
-    return this.#options.choice.rights !== undefined;
-  }
-
-  get hasSession(): boolean {
-    const { choice, session } = this.#options;
-    return session !== undefined || (choice.kind === 'own' && choice.isKept === true);
-  }
-
-  async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
-    const { link } = this;
-    if (link === undefined) throw new Error('asked before it stood');
-    return link.send(request);
-  }
-
-  /** Sets the minimum level of log messages for the client. Resolves when the server was told. */
-  requestLogLevel(level: string): Promise<void> | undefined {
-    return this.#logs.request(level, this.link);
-  }
-
-  hold(): void {
-    this.#users += 1;
-  }
-
-  release(): void {
-    this.#users -= 1;
-    this.lastUsedMs = performance.now();
-    if (this.#options.choice.kind === 'once') void this.close({ code: 'LINK_CLOSED' });
-  }
-
-  /** Registers a call's handler for server requests, if the link does not tie them to calls. */
-  begin(handler: ServerRequestHandler): number | undefined {
-    const { isForAll = false } = this.#options.choice;
-    return isForAll || this.link?.correlatesServerRequests === true ? undefined : this.#router.add(handler);
-  }
-
-  over(begun: number | undefined): void {
-    this.#router.delete(begun);
-  }
-
-  async close(cause: Cause): Promise<void> {
-    this.#end(cause);
-    await this.#closed;
-  }
-
-  async #open(): Promise<Cause | undefined> {
-    // A call waits for it.
-    const start = this.#options.starts?.enter(true);
-    const leave = (): void => start?.end();
-    const { signal } = this.#closing;
-    signal.addEventListener('abort', leave);
-    try {
-      if (start?.turn !== undefined) await start.turn;
-      return this.#ending ?? (await this.#connect());
-    } finally {
-      signal.removeEventListener('abort', leave);
-      leave();
-    }
-  }
-
-  async #connect(): Promise<Cause | undefined> {
-    const { spec, connect, choice, session, log } = this.#options;
-    const events: LinkEvents = {
-      // Clients see the lists of the shared link.
-      changed: () => undefined,
-      updated: (uri, note) => this.subscriptions.updated(uri, note),
-      missed: () => this.subscriptions.missed(),
-      drained: () => undefined,
-      ended: (cause) => void this.close(cause),
-      requested: (serverRequest) => this.#asked(serverRequest),
-      notified: (note) => notifySession(session, note),
-    };
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
-    const { profile: client, rights, isForAll: isShared = false } = choice;
-    const onEnding = (ended: Promise<void>): void => {
-      this.#attemptEnded = ended;
-    };
-    const opened = await connect(spec, { events, signal, client, rights, isShared, onEnding }).catch(
-      (error: unknown) => err(reportStartFailure(spec.name, error, log)),
-    );
-    if (!opened.ok) {
-      this.#end(opened.error);
-      return opened.error;
-    }
-    this.link = opened.value;
-    if (this.#ending !== undefined) return this.#ending;
-    void this.subscriptions.linkReady(opened.value, spec.timeoutMs);
-    log.debug('a client has a link of its own', { server: spec.name, subject: choice.profile.subject });
-    return undefined;
-  }
-
-  #asked(serverRequest: ServerRequest): void {
-    const { session } = this.#options;
-    if (this.link?.correlatesServerRequests !== true) this.#router.handle(serverRequest);
-    else if (session === undefined) refuseServerRequest(serverRequest);
-    else session.ask(serverRequest);
-  }
-
-  #end(cause: Cause): void {
-    if (this.#ending !== undefined) return;
-    this.#ending = cause;
-    if (this.#users === 0 && this.lastCall !== undefined) this.#options.denials?.late(this.lastCall, cause);
-    this.subscriptions.linkLost();
-    this.#closing.abort();
-    this.#closed = this.#close(cause);
-    this.#options.onEnd(this.#closed);
-  }
-
-  async #close(cause: Cause): Promise<void> {
-    await this.opened;
-    await Promise.all([this.link?.close(cause), this.#attemptEnded]);
-  }
 }

@@ -11,10 +11,13 @@ import type { ClientProfile, ServerRequest, ServerRequestHandler } from '../port
  */
 export class ServerRequestRouter {
   readonly #session: () => ClientSession | undefined;
+  readonly #refusesAmbiguity: boolean;
   readonly #calls = new Slots<ServerRequestHandler>();
 
-  constructor(session: () => ClientSession | undefined) {
+  /** `refusesAmbiguity`: instances of its client may share the link, so a request that could be of several calls is refused. */
+  constructor(session: () => ClientSession | undefined, refusesAmbiguity = false) {
     this.#session = session;
+    this.#refusesAmbiguity = refusesAmbiguity;
   }
 
   add(handler: ServerRequestHandler): number | undefined {
@@ -28,11 +31,20 @@ export class ServerRequestRouter {
   readonly handle = (serverRequest: ServerRequest): void => {
     const session = this.#session();
     const calls = this.#calls.all();
+    if (this.#refusesAmbiguity && calls.length > 1) {
+      refuseServerRequest(serverRequest, SEVERAL_CALLS);
+      return;
+    }
     const ask = calls.length === 1 || session === undefined ? calls.at(-1) : session.ask;
     if (ask === undefined) refuseServerRequest(serverRequest);
     else ask(serverRequest);
   };
 }
+
+const SEVERAL_CALLS: Refusal = {
+  code: 'CLIENT_SILENT',
+  reason: 'several of its calls are in progress, and nothing says to which one the request belongs',
+};
 
 /** Answers a server request with an error, by default METHOD_UNKNOWN. */
 export function refuseServerRequest(serverRequest: ServerRequest, what?: Refusal): void {

@@ -15,7 +15,7 @@ import type { RelayDeps } from '../catalog/call-deps.ts';
 import type { AttachedClient, ClientSession } from '../catalog/client-session.ts';
 import { type ConfigurationTool, resolveOwnHints } from '../catalog/visible-listing.ts';
 import { getDigest } from '../catalog/definition-facts.ts';
-import type { LinkUser } from '../catalog/link-choice.ts';
+import { getClientInfo, toConnectionKey, type LinkOwner, type LinkUser } from '../catalog/link-choice.ts';
 import type { Entry } from '../catalog/listing.ts';
 import type { Server } from '../catalog/server.ts';
 import type { SuspendableCall } from '../catalog/suspendable-call.ts';
@@ -44,6 +44,8 @@ export interface Caller {
   readonly session?: ClientSession;
   /** Set for a client that has no protocol session but a connection of its own, as over stdio. */
   readonly connectionId?: string;
+  /** The connection of a modern client over HTTP that has no token. */
+  readonly httpConnectionId?: string | undefined;
   /** Set for a client whose process only passes its messages on to this gateway. */
   readonly attached?: AttachedClient | undefined;
   /** The headers of this request, which repeat its body; for modern clients over HTTP. */
@@ -193,6 +195,17 @@ export class Call implements UpstreamRequest, LinkUser, PolicyInput {
   /** Undefined for a client that is known only by its token. */
   get sessionId(): string | undefined {
     return this.caller.session?.id ?? this.caller.connectionId;
+  }
+
+  get owner(): LinkOwner | undefined {
+    const { era, connectionId, httpConnectionId } = this.caller;
+    if (era === 'legacy') return undefined;
+    const id = connectionId ?? httpConnectionId;
+    if (id !== undefined) return { kind: 'connection', key: toConnectionKey(id) };
+    const { subject, tokenId = null } = this.identity;
+    // Its token first: a client that gives the name of another must not reach the other's process.
+    const key = `client ${JSON.stringify([subject, tokenId, getClientInfo(this, this.message)])}`;
+    return { kind: 'client', key };
   }
 
   get subject(): string {
