@@ -51,7 +51,7 @@ describe('a server with "isolation": "session"', () => {
     },
   );
 
-  it('has one process per call of a modern client', async () => {
+  it('has one process per connection of a modern client', async () => {
     const assay = await started({ s: isolated() });
     const [one, other] = await Promise.all([modernCall(assay.url, 's_pid'), modernCall(assay.url, 's_pid')]);
     expect(one).not.toBe(other);
