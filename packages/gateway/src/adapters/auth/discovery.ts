@@ -49,7 +49,8 @@ export async function discover(request: DiscoveryRequest): Promise<Discovered> {
     auth.authorizationServer !== undefined ? [auth.authorizationServer] : selectServers(resource, auth);
   const isChosen = auth.authorizationServer !== undefined || auth.metadataUrl !== undefined;
   if (!isChosen) checkNamed(named, auth.issuer);
-  const servers = named.length > 0 ? named : [new URL('/', url).href];
+  // A server that names none must not replace the configured one by metadata of its own.
+  const servers = named.length > 0 ? named : [auth.issuer ?? new URL('/', url).href];
   const found = await readFirst(servers.slice(0, MAX_SERVERS), { auth, reader });
   const metadata = found?.metadata;
   return {
