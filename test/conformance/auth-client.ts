@@ -16,6 +16,7 @@ import { at, parseJson, type Json } from '../support/json.ts';
 const MAIN = new URL('../../packages/gateway/dist/main.js', import.meta.url).pathname;
 /** The address of the client metadata document that the suite expects of clients which have one. */
 const DOCUMENT = 'https://conformance-test.local/client-metadata.json';
+const SCENARIO = process.env['MCP_CONFORMANCE_SCENARIO'] ?? '';
 /** The number of sign-in attempts before giving up. */
 const MAX_SIGN_INS = 3;
 
@@ -47,11 +48,24 @@ function contextOf(): Json {
 
 async function authOf(context: Json): Promise<Json> {
   const [id, secret] = [at(context, 'client_id'), at(context, 'client_secret')];
+  const key = at(context, 'private_key_pem');
   if (typeof id !== 'string') return { clientId: DOCUMENT };
+  if (typeof key === 'string') {
+    const privateKeyFile = join(home, 'client.key');
+    writeFileSync(privateKeyFile, key);
+    return { clientId: id, privateKeyFile, issuer: await findIssuer(), grant: 'client_credentials' };
+  }
   if (typeof secret !== 'string') return { clientId: id };
-  // The suite does not tell its issuer, which a person knows who has a secret of it.
-  const { authorizationServerUrl: issuer } = await discoverOAuthServerInfo(url);
-  return { clientId: id, clientSecret: secret, issuer };
+  const isForClient = SCENARIO.startsWith('auth/client-credentials-');
+  return {
+    ...{ clientId: id, clientSecret: secret, issuer: await findIssuer() },
+    ...(isForClient && { grant: 'client_credentials' }),
+  };
+}
+
+/** The suite does not tell its issuer, which whoever has a credential of it knows. */
+async function findIssuer(): Promise<string> {
+  return (await discoverOAuthServerInfo(url)).authorizationServerUrl;
 }
 
 interface Done {

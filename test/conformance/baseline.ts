@@ -47,16 +47,13 @@ export const BASELINE: readonly BaselineLine[] = [
     checks: ['sep-2322-elicitation-incomplete', 'sep-2322-elicitation-complete'],
     reason: 'The suite looks for a key of the server, and the question of a legacy server has none.',
   },
-  ...[
-    'auth/client-credentials-*',
-    'auth/dpop*',
-    'auth/enterprise-managed-authorization',
-    'auth/wif-jwt-bearer',
-  ].map((scenario): BaselineLine => ({
-    ways: ['as client'],
-    sets: ['2025-11-25', '2026-07-28'],
-    scenario,
-    checks: ['*'],
-    reason: 'An extension of authorization that Assay does not speak; the suite does not score it.',
-  })),
+  ...['auth/dpop*', 'auth/enterprise-managed-authorization', 'auth/wif-jwt-bearer'].map(
+    (scenario): BaselineLine => ({
+      ways: ['as client'],
+      sets: ['2025-11-25', '2026-07-28'],
+      scenario,
+      checks: ['*'],
+      reason: 'An extension of authorization that Assay does not speak; the suite does not score it.',
+    }),
+  ),
 ];

@@ -201,6 +201,14 @@ describe('an import', () => {
     ['code search, which reads every folder', { type: 'codebase' }],
     ['a document in a file', { openapi: '/etc/passwd' }],
     ['a command', { command: 'node' }],
+    ['a client certificate', { url: 'https://a.example', ca: '/etc/passwd' }],
+    [
+      'a key for signing in',
+      {
+        url: 'https://a.example',
+        auth: { clientId: 'a', issuer: 'https://id.example', privateKeyFile: '/etc/passwd' },
+      },
+    ],
   ])('of %s requires the scope execute', async (_what, entry) => {
     const gateway = [{ name: 'taken', entry, createdMs: 0, author: 'me' }];
     const input = { bundle: bundleWith({ gateway }), apply: true };

@@ -48,6 +48,12 @@ const REFERENCES = ['${secret:TOKEN}', `x \${file:${FILE}}`, '${command:["id"]}'
 
 /** A proxy sees the traffic of an entry, and without the one of the environment nothing filters it. */
 const PROXIES = [{ proxy: 'http://attacker.example:3128' }, { proxy: false }, { proxyResolves: true }];
+/** Members of an entry that read files of this machine, or run a program. */
+const FILE_MEMBERS = [
+  { clientCertificate: { certFile: FILE, keyFile: FILE } },
+  { ca: FILE },
+  { headerCommand: ['id'] },
+];
 
 type Attack = readonly [method: string, path: string, body: unknown, verdict: string];
 
@@ -68,6 +74,10 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['POST', '/gateways', { name: 'x', document: FILE_REFERENCE }, '422 BODY_INVALID'],
     ...REFERENCES.map((value): Attack => {
       const body = { name: 'x', url: 'https://a.example', headers: { A: value } };
+      return ['POST', '/gateways', body, '403 SCOPE_MISSING'];
+    }),
+    ...FILE_MEMBERS.map((members): Attack => {
+      const body = { name: 'x', url: 'https://a.example', ...members };
       return ['POST', '/gateways', body, '403 SCOPE_MISSING'];
     }),
     // Expanding the environment variable would reveal the operator's token to the server.
@@ -119,6 +129,9 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ...REFERENCES.map((value): Attack => [
       ...(['PATCH', '/gateways/far', { headers: { A: value } }, '403 SCOPE_MISSING'] as const),
     ]),
+    ...FILE_MEMBERS.map((members): Attack => ['PATCH', '/gateways/far', members, '403 SCOPE_MISSING']),
+    // A certificate must not be shown to another server.
+    ['PATCH', '/gateways/certified', { url: 'https://attacker.example/mcp' }, '403 SCOPE_MISSING'],
     // What a reference reads must not be sent to another server.
     ['PATCH', '/gateways/referring', { url: 'https://attacker.example/mcp' }, '403 SCOPE_MISSING'],
     ['PATCH', '/gateways/referring', { timeoutMs: 1 }, '403 SCOPE_MISSING'],
@@ -216,6 +229,8 @@ beforeAll(async () => {
   await instance.admin.post('/gateways', { name: 'referring', ...referring });
   const proxied = { url: 'http://127.0.0.1:9/mcp', proxy: 'http://127.0.0.1:9', proxyResolves: true };
   await instance.admin.post('/gateways', { name: 'proxied', ...proxied });
+  const certified = { url: 'https://127.0.0.1:9/mcp', clientCertificate: { certFile: FILE, keyFile: FILE } };
+  await instance.admin.post('/gateways', { name: 'certified', ...certified });
   const { tools } = (await instance.admin.get('/tools')).json() as { readonly tools: Json };
   weather = textAt(listAt(tools).find((tool) => at(tool, 'originalName') === 'weather') ?? null, 'id');
 });

@@ -1,5 +1,6 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, randomBytes, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { endLater } from './endings.ts';
 import type { JsonObject } from './json.ts';
@@ -32,6 +33,12 @@ export interface FakeIssuerOptions {
   readonly registration?: 'open' | 'unlisted' | 'refused' | 'with_secret' | 'with_other_redirect';
   /** Clients that exist without a registration, with their redirect URLs. */
   readonly clients?: Readonly<Record<string, readonly string[]>>;
+  /** Clients that must authenticate at its token endpoint: their secret, or the PEM of their public key. */
+  readonly credentials?: Readonly<
+    Record<string, { readonly secret: string } | { readonly publicKey: string }>
+  >;
+  /** The `aud` of assertions; by default its identifier. */
+  readonly assertionAudience?: string;
   readonly tokenSeconds?: number;
   /** `revokes_family`: a refresh token that is used twice ends the whole grant. */
   readonly rotation?: 'none' | 'rotates' | 'revokes_family';
@@ -88,6 +95,7 @@ export async function startFakeIssuer(options: FakeIssuerOptions = {}): Promise<
     clients: new Map(Object.entries(options.clients ?? {})),
     failure: undefined,
     arrivals: 0,
+    assertionIds: new Set(),
   };
   const origin = await listen((request, response) => {
     void bodyOf(request).then((body) => answer(state, request, response, body));
@@ -108,11 +116,12 @@ export async function startFakeIssuer(options: FakeIssuerOptions = {}): Promise<
   };
 }
 
-/** Listens on a free port of 127.0.0.1 until the test file ends; returns the origin. */
+/** Listens on a free port of 127.0.0.1 until the test file ends, with TLS if its options are given; returns the origin. */
 export async function listen(
   handle: (request: IncomingMessage, response: ServerResponse) => void,
+  secure?: ServerOptions,
 ): Promise<string> {
-  const server = createServer(handle);
+  const server = secure === undefined ? createServer(handle) : createSecureServer(secure, handle);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   endLater(
     () =>
@@ -121,7 +130,8 @@ export async function listen(
         server.closeAllConnections();
       }),
   );
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const { port } = server.address() as AddressInfo;
+  return secure === undefined ? `http://127.0.0.1:${port}` : `https://localhost:${port}`;
 }
 
 interface State {
@@ -134,6 +144,7 @@ interface State {
   readonly clients: Map<string, readonly string[]>;
   failure: { readonly status: number; readonly error: string } | undefined;
   arrivals: number;
+  readonly assertionIds: Set<string>;
 }
 
 function answer(state: State, request: IncomingMessage, response: ServerResponse, body: string): void {
@@ -149,7 +160,12 @@ function answer(state: State, request: IncomingMessage, response: ServerResponse
       return authorize(state, url.searchParams, response, record);
     case '/token':
       state.arrivals += 1;
-      return void setTimeout(() => token(state, parameters, response, record), state.options.tokenMs ?? 0);
+      return void setTimeout(() => {
+        const fault = findClientFault(state, request.headers.authorization, parameters);
+        if (fault === undefined) return token(state, parameters, response, record);
+        record(fault);
+        sendJson(response, 401, { error: 'invalid_client', error_description: fault });
+      }, state.options.tokenMs ?? 0);
     case '/register':
       record();
       return register(state, body, response);
@@ -160,6 +176,44 @@ function answer(state: State, request: IncomingMessage, response: ServerResponse
       record();
       return wellKnown(state, url.pathname, response);
   }
+}
+
+/** Why the client of a token request is not authenticated. */
+function findClientFault(
+  { options, origin, assertionIds }: State,
+  authorization: string | undefined,
+  given: Readonly<Record<string, string>>,
+): string | undefined {
+  const { credentials, assertionAudience = String(documentOf(options, origin)['issuer']) } = options;
+  if (credentials === undefined) return undefined;
+  const [basicId = '', basicSecret] = Buffer.from(authorization?.slice('Basic '.length) ?? '', 'base64')
+    .toString()
+    .split(':');
+  const clientId = given['client_id'] ?? basicId;
+  const known = credentials[clientId];
+  if (known === undefined) return 'unknown client';
+  if ('secret' in known)
+    return known.secret === (given['client_secret'] ?? basicSecret) ? undefined : 'wrong secret';
+  if (given['client_assertion_type'] !== 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer')
+    return 'no assertion';
+  const [header = '', claims = '', signature = ''] = (given['client_assertion'] ?? '').split('.');
+  const { alg } = partOf(header);
+  const key = { key: known.publicKey, dsaEncoding: 'ieee-p1363' } as const;
+  const digest = alg === 'ES384' ? 'sha384' : 'sha256';
+  if (!verify(digest, Buffer.from(`${header}.${claims}`), key, Buffer.from(signature, 'base64url')))
+    return 'wrong signature';
+  const { iss, sub, aud, exp, iat, jti } = partOf(claims);
+  const nowSeconds = Date.now() / 1_000;
+  if (iss !== clientId || sub !== clientId) return 'wrong iss or sub';
+  if (aud !== assertionAudience) return 'wrong aud';
+  if (Number(exp) < nowSeconds || Number(exp) - Number(iat) > 60) return 'wrong exp';
+  if (jti === undefined || assertionIds.has(String(jti))) return 'jti used before';
+  assertionIds.add(String(jti));
+  return undefined;
+}
+
+function partOf(part: string): Readonly<Record<string, unknown>> {
+  return JSON.parse(Buffer.from(part, 'base64url').toString()) as Readonly<Record<string, unknown>>;
 }
 
 function wellKnown({ options, origin }: State, path: string, response: ServerResponse): void {
@@ -266,8 +320,12 @@ function token(
   record: (error?: string) => void,
 ): void {
   const { failure } = state;
-  const done =
-    failure ?? (given['grant_type'] === 'refresh_token' ? refresh(state, given) : redeem(state, given));
+  const grants: Readonly<Record<string, (state: State, given: Readonly<Record<string, string>>) => Issued>> =
+    {
+      refresh_token: refresh,
+      client_credentials: grantToClient,
+    };
+  const done = failure ?? (grants[given['grant_type'] ?? ''] ?? redeem)(state, given);
   if ('error' in done) {
     record(done.error);
     return sendJson(response, failure?.status ?? 400, { error: done.error });
@@ -287,6 +345,15 @@ function token(
 
 type Issued =
   { readonly grant: Grant; readonly refreshToken: string | undefined } | { readonly error: string };
+
+function grantToClient(
+  { options }: State,
+  { client_id: clientId = '', scope = '', resource }: Readonly<Record<string, string>>,
+): Issued {
+  if (options.credentials === undefined) return { error: 'unauthorized_client' };
+  if (options.resource === 'required' && resource === undefined) return { error: 'invalid_target' };
+  return { grant: { scope, clientId, resource, isRevoked: false }, refreshToken: undefined };
+}
 
 function redeem(state: State, given: Readonly<Record<string, string>>): Issued {
   const code = state.codes.get(given['code'] ?? '');

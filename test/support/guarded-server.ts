@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerOptions } from 'node:https';
 import { bodyOf, listen, type FakeIssuer } from './fake-issuer.ts';
 import { at, parseJson, type Json, type JsonObject } from './json.ts';
 
@@ -24,6 +25,8 @@ export interface GuardedOptions {
   readonly scopes?: readonly string[];
   /** The scopes that tools need beyond a valid token. */
   readonly toolScopes?: Readonly<Record<string, string>>;
+  /** Serves with TLS. */
+  readonly secure?: ServerOptions;
 }
 
 /** A stateless MCP server of 2025-11-25. */
@@ -62,7 +65,7 @@ export async function startGuarded(options: GuardedOptions): Promise<GuardedServ
       );
       serve(request, response, message, { ...options, own: origin });
     });
-  });
+  }, options.secure);
   return { url: `${origin}/mcp`, lookups, requests };
 }
 

@@ -51,6 +51,8 @@ export const GATEWAY = z
     }),
     env: z.array(z.string()).exactOptional().meta({ description: 'Names only.' }),
     headers: z.array(z.string()).exactOptional().meta({ description: 'Names only.' }),
+    clientCertificate: z.string().exactOptional().meta({ description: 'Its file.' }),
+    ca: z.string().exactOptional(),
     references: z
       .array(z.object({ member: z.string(), value: z.string() }))
       .exactOptional()
@@ -111,6 +113,18 @@ const ENTRY = {
     .nullable()
     .optional(),
   headers: z.record(z.string(), z.string()).nullable().optional(),
+  headerCommand: TEXTS.meta({
+    description:
+      'Program that prints further headers as a JSON object, with its arguments. Requires the scope `execute`.',
+  }),
+  clientCertificate: z
+    .object({ certFile: z.string(), keyFile: z.string(), passphrase: z.string().optional() })
+    .nullable()
+    .optional()
+    .meta({ description: 'PEM files on this machine. Requires the scope `execute`.' }),
+  ca: z.string().nullable().optional().meta({
+    description: 'PEM file on this machine with further trusted authorities. Requires the scope `execute`.',
+  }),
   openapi: z
     .string()
     .nullable()

@@ -122,6 +122,11 @@ function serverIn(servers: readonly ServerSpec[], name: string): Result<ServerSp
       code: 'ARGUMENTS_INVALID',
       reason: `server ${JSON.stringify(name)} is not an MCP server at a URL; only those need a sign-in`,
     });
+  if (getSourceKind(spec.transport).signIn(spec.transport)?.auth?.grant === 'client_credentials')
+    return err({
+      code: 'ARGUMENTS_INVALID',
+      reason: `server ${JSON.stringify(name)} is signed in to with client credentials, so nobody has to; if it is down, \`assay doctor\` says why`,
+    });
   return hasOwnAuthorization(spec)
     ? err({
         code: 'ARGUMENTS_INVALID',

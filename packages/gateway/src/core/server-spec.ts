@@ -1,3 +1,4 @@
+import type { TlsFiles } from '@assay-mcp/kit/tls-files';
 import type { Command } from '@assay-mcp/sandbox/rights';
 import type { EntryReference } from './secrets/value-reference.ts';
 import type { FunctionModuleSpec, RestToolSpec } from './sources/custom-tools.ts';
@@ -24,6 +25,8 @@ export type Transport =
       readonly headers: Readonly<Record<string, string>>;
       /** Sign-in settings; most servers need none. */
       readonly auth?: AuthSpec;
+      /** Certificates for its origin and for the authorization servers that `auth` names. */
+      readonly tls?: TlsFiles;
     })
   | {
       /** Assay's own code-search server, in a separate process like any other server. */
@@ -75,11 +78,24 @@ export type Credential = string | { readonly username: string; readonly password
 /** Name of the source that holds all tools created by operators. */
 export const CUSTOM_SERVER = 'local';
 
+export const ASSERTION_ALGORITHMS = ['RS256', 'ES256', 'ES384'] as const;
+export type AssertionAlgorithm = (typeof ASSERTION_ALGORITHMS)[number];
+
 /** How Assay signs in to a server that requires it. Absent members are discovered. */
 export interface AuthSpec {
   /** Issued by the authorization server, or the https URL of a client metadata document. */
   readonly clientId?: string;
   readonly clientSecret?: string;
+  /** Absent: a person signs in with a browser. */
+  readonly grant?: 'client_credentials';
+  /** Absolute path of the key with which the client authenticates (RFC 7523), instead of a secret. */
+  readonly privateKeyFile?: string;
+  /** By default that of the key. */
+  readonly algorithm?: AssertionAlgorithm;
+  /** The `kid` of its assertions. */
+  readonly keyId?: string;
+  /** The `aud` of its assertions, instead of the issuer. */
+  readonly assertionAudience?: string;
   /** The only issuer to sign in at. */
   readonly issuer?: string;
   /** The identifier of the authorization server, instead of those that the server names. */

@@ -153,6 +153,12 @@ const SAMPLES: { readonly [C in CauseCode]: Omit<Extract<Cause, { readonly code:
   },
   VALUE_COMMAND_FAILED: { member: 'env.TOKEN', program: 'op', reason: 'exited with code 1' },
   VALUE_INVALID: { member: 'headers.Authorization', reason: 'it is empty' },
+  CLIENT_CREDENTIALS_REFUSED: { reason: 'the issuer answered "invalid_client"' },
+  CERTIFICATE_FILE_UNUSABLE: {
+    member: 'clientCertificate.keyFile',
+    path: '/etc/assay/client.key',
+    reason: 'it is not the key of the certificate',
+  },
   LINK_LIMIT: { clients: 8, setting: 'limits.processesPerServer' },
 };
 

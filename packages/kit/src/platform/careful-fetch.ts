@@ -1,3 +1,4 @@
+import type { SecureContext } from 'node:tls';
 import { Agent, fetch, type Response as Received } from 'undici';
 import { getLiteralReach } from './addresses.ts';
 import type { Reach } from '../reach.ts';
@@ -14,6 +15,8 @@ export interface FetchRules {
   /** A phrase that says what to do if a URL leads to such addresses. */
   readonly remedy: (reaches: readonly Reach[], url: URL) => string;
   readonly resolve?: ResolveName | undefined;
+  /** Certificates for connections to a URL; they must depend on its origin only. */
+  readonly secureContextFor?: ((url: URL) => SecureContext | undefined) | undefined;
   /** Whether `http:` is allowed to loopback. */
   readonly allowsPlainLoopback: boolean;
   /** Time limit in ms for one request and its response. */
@@ -39,21 +42,29 @@ const CONNECT_LIMIT_MS = 5_000;
  * answer cannot lead elsewhere. Redirects are returned to the caller; responses are bounded in size and time.
  */
 export function openCarefulFetch(rules: FetchRules): CarefulFetch {
-  const agents = new Map<ReadonlySet<Reach>, Map<string, Agent>>();
+  const agents: {
+    readonly reaches: ReadonlySet<Reach>;
+    readonly secureContext: SecureContext | undefined;
+    readonly key: string | undefined;
+    readonly agent: Agent;
+  }[] = [];
   const agentFor = (url: URL): Agent => {
     const reaches = rules.reachesFor(url);
+    const secureContext = rules.secureContextFor?.(url);
     const outbound = rules.outboundFor?.(url);
-    const sameReach = agents.get(reaches) ?? new Map<string, Agent>();
-    const key = outbound?.key ?? '';
+    const key = outbound?.key;
+    // A connection, or a TLS session, with a certificate must never serve another origin.
+    const known = agents.find(
+      (one) => one.reaches === reaches && one.secureContext === secureContext && one.key === key,
+    );
+    if (known !== undefined) return known.agent;
     const { resolve } = rules;
-    const agent =
-      sameReach.get(key) ??
-      new Agent({
-        connect: createOutboundConnector({ reaches, resolve, outbound, limitMs: CONNECT_LIMIT_MS }),
-        pipelining: 1,
-        keepAliveTimeout: 1_000,
-      });
-    agents.set(reaches, sameReach.set(key, agent));
+    const connect = createOutboundConnector({
+      ...{ reaches, resolve, outbound, secureContext },
+      limitMs: CONNECT_LIMIT_MS,
+    });
+    const agent = new Agent({ connect, pipelining: 1, keepAliveTimeout: 1_000 });
+    agents.push({ reaches, secureContext, key, agent });
     return agent;
   };
   return {
@@ -78,8 +89,7 @@ export function openCarefulFetch(rules: FetchRules): CarefulFetch {
       }
     },
     close: async () => {
-      const all = [...agents.values()].flatMap((sameReach) => [...sameReach.values()]);
-      await Promise.all(all.map((agent) => agent.destroy()));
+      await Promise.all(agents.map(({ agent }) => agent.destroy()));
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import type { SecureContext } from 'node:tls';
 import { Pool, type Dispatcher } from 'undici';
 import { getLiteralReach } from './addresses.ts';
 import { CallPool, type Connection, type ConnectionUser } from './call-pool.ts';
@@ -67,6 +68,8 @@ export interface HttpReach {
   readonly outbound?: Outbound | undefined;
   /** URL of the HTTP proxy of a sandbox for all connections, which then looks up the host and checks its addresses. */
   readonly gate?: string | undefined;
+  /** Certificates for connections to the origin; not for those of a sandbox. */
+  readonly secureContext?: SecureContext | undefined;
 }
 
 /**
@@ -118,6 +121,7 @@ function toConnect(
   return {
     timeout: limitMs,
     ...(reach && { lookup: createCheckedLookup(reach) }),
+    ...(reach?.secureContext && { secureContext: reach.secureContext }),
     ...(socketPath !== undefined && { socketPath }),
   };
 }

@@ -1,4 +1,5 @@
 import { buildConnector } from 'undici';
+import type { SecureContext } from 'node:tls';
 import { formatProxyUrl, type ConnectionTarget, type Outbound, type ProxyServer } from '../outbound.ts';
 import type { Reach } from '../reach.ts';
 import { err } from '../result.ts';
@@ -15,6 +16,8 @@ import { createTunnelStarter, openTunnel, ProxyError, toTarget, type TunnelTarge
 export interface ConnectorOptions extends ConnectionRules {
   readonly limitMs: number;
   readonly outbound?: Outbound | undefined;
+  /** Certificates for TLS with the target; never for TLS with a proxy. */
+  readonly secureContext?: SecureContext | undefined;
   /** Whether direct connections may be HTTP/2. Default: yes. */
   readonly allowH2?: boolean;
 }
@@ -26,15 +29,15 @@ const LOOPBACK: ReadonlySet<Reach> = new Set(['loopback']);
  * reached directly.
  */
 export function createOutboundConnector(options: ConnectorOptions): buildConnector.connector {
-  const { resolve, reaches, onAllowed, limitMs, outbound, allowH2 = true } = options;
-  const common = { timeout: limitMs, allowH2 };
+  const { resolve, reaches, onAllowed, limitMs, outbound, secureContext, allowH2 = true } = options;
+  const common = { timeout: limitMs, allowH2, ...(secureContext && { secureContext }) };
   const direct = buildConnector({ ...common, lookup: createCheckedLookup({ reaches, resolve, onAllowed }) });
   if (outbound === undefined) return direct;
   const local = buildConnector({
     ...common,
     lookup: createCheckedLookup({ reaches: LOOPBACK, resolve, onAllowed }),
   });
-  const start = createTunnelStarter(limitMs);
+  const start = createTunnelStarter(limitMs, secureContext);
   return (wanted, callback) => {
     const target: ConnectionTarget = {
       ...toTarget(wanted),

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
 import { buildConnector } from 'undici';
 import { formatProxyFault, formatProxyUrl, type ProxyFault, type ProxyServer } from '../outbound.ts';
 import { CHOSEN_BY_OPERATOR } from '../reach.ts';
@@ -127,8 +128,13 @@ type ConnectorArguments = Parameters<buildConnector.connector>;
 /** Hands an open tunnel to undici, with TLS inside where the URL asks for it, verified with the name in the URL. */
 export function createTunnelStarter(
   limitMs: number,
+  secureContext?: SecureContext,
 ): (socket: Socket, options: ConnectorArguments[0], callback: ConnectorArguments[1]) => void {
-  const secure = buildConnector({ timeout: limitMs, allowH2: false });
+  const secure = buildConnector({
+    timeout: limitMs,
+    allowH2: false,
+    ...(secureContext && { secureContext }),
+  });
   return (httpSocket, options, callback) => {
     if (options.protocol === 'https:') secure({ ...options, httpSocket }, callback);
     else callback(null, httpSocket);

@@ -157,7 +157,7 @@ describe('before the proxy hears of it', () => {
     const outbound = outboundOf({ proxy: at(proxy), proxyResolves: true });
     const connect = createOutboundConnector({ reaches: new Set(['public']), limitMs: 10_000, outbound });
     const options = { hostname: '[fd00:ec2::254]', protocol: 'https:', port: '443' };
-    const error = await new Promise((resolve) => connect(options, (fault) => resolve(fault)));
+    const error = await new Promise((resolve) => connect(options, (...[fault]) => resolve(fault)));
     expect([error, proxy.connections()]).toEqual([new ForbiddenAddress(['metadata']), 0]);
   });
 

@@ -4,6 +4,7 @@ import { quote } from '@assay-mcp/kit/printable';
 import { truncateText } from '@assay-mcp/kit/shorten';
 import { isLoopbackName } from '../../core/auth-settings.ts';
 import type { AuthSpec } from '../../core/server-spec.ts';
+import { getClientAuthentication } from './client-authentication.ts';
 import type { HeldClient } from './credential-content.ts';
 import type { Discovered } from './discovery.ts';
 import { SignInFault } from './sign-in-answer.ts';
@@ -147,6 +148,7 @@ export async function finishFlow(flow: Flow, answer: URLSearchParams): Promise<O
     codeVerifier: flow.verifier,
     redirectUri: redirectUrl,
     ...(resource !== undefined && { resource }),
+    ...getClientAuthentication(flow.options.auth, flow.client),
     fetchFn: (target, init) => fetching.fetch(target, init),
   });
 }

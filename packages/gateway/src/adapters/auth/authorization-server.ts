@@ -1,7 +1,7 @@
 import type { OAuthError, OAuthTokens } from '@modelcontextprotocol/client';
 import { isLoopbackName } from '../../core/auth-settings.ts';
 import type { Cause } from '../../core/cause.ts';
-import type { AuthSpec, ProxySpec } from '../../core/server-spec.ts';
+import type { AuthSpec } from '../../core/server-spec.ts';
 import {
   getNamedUrlChooser,
   formatReachRemedy,
@@ -10,34 +10,32 @@ import {
   type UrlChooser,
 } from '../../core/reach-rules.ts';
 import { resolveReaches } from '@assay-mcp/kit/platform/addresses';
+import { openSecureContext, type SecureContext } from '@assay-mcp/kit/platform/secure-context';
+import type { TlsFiles } from '@assay-mcp/kit/tls-files';
+import { formatTlsMember } from '../../core/tls-member.ts';
 import { openCarefulFetch, Unfetched, type CarefulFetch } from '@assay-mcp/kit/platform/careful-fetch';
+import { authenticateClient, getClientAuthentication } from './client-authentication.ts';
 import {
   toHeldTokens,
   isSendable,
   type CredentialContent,
-  type HeldClient,
   type HeldMetadata,
   type HeldTokens,
 } from './credential-content.ts';
+import type { ServerUrl } from './server-url.ts';
+import { SignInFault } from './sign-in-answer.ts';
 import { truncateText } from '@assay-mcp/kit/shorten';
 import { mergeScopes } from '@assay-mcp/protocol/challenge';
 
 const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
 
-/** A server or issuer, and who chose its URL. */
-export interface ServerUrl {
-  readonly url: URL;
-  readonly chooser: UrlChooser;
-  /** Its URLs were chosen together with that of the server. */
-  readonly auth?: AuthSpec | undefined;
-  /** The proxy of its entry. */
-  readonly way?: ProxySpec | undefined;
-}
-
-/** Opens a fetch for URLs named by the server at this URL, or by its entry. The caller closes it. */
+/**
+ * Opens a fetch for URLs named by the server at this URL, or by its entry. The caller closes it. Throws Unfetched if a file
+ * of the entry's certificates cannot be used.
+ */
 export async function openFetchFor(
-  { url, chooser, auth, way }: ServerUrl,
+  { url, chooser, auth, way, tls }: ServerUrl,
   rules: ReachRules,
   signal?: AbortSignal,
 ): Promise<CarefulFetch> {
@@ -49,7 +47,11 @@ export async function openFetchFor(
     entryOrigins.has(target.origin) ? chooser : getNamedUrlChooser(target, namer);
   // The rules decide who may name a loopback address; this only permits it to be without TLS.
   const isLoopback = own.length > 0 && own.every((reach) => reach === 'loopback');
+  const secureContext = await readSecureContext(tls);
+  // A server must not choose to whom the client certificate is shown.
+  const ownOrigins = new Set([url.origin, ...entryOrigins, URL.parse(auth?.issuer ?? '')?.origin]);
   return openCarefulFetch({
+    secureContextFor: (target) => (ownOrigins.has(target.origin) ? secureContext : undefined),
     reachesFor: (target) => rules[chooserOf(target)],
     outboundFor: (target) => toOutbound(rules, chooserOf(target), way, chooser),
     remedy: (reaches, target) => formatReachRemedy(reaches, chooserOf(target)),
@@ -58,6 +60,15 @@ export async function openFetchFor(
     limitBytes: ANSWER_LIMIT_BYTES,
     signal,
   });
+}
+
+async function readSecureContext(tls: TlsFiles | undefined): Promise<SecureContext | undefined> {
+  const context = tls && (await openSecureContext(tls));
+  if (context === undefined || context.ok) return context?.value;
+  const { file, path, reason } = context.error;
+  throw new Unfetched(
+    `the file ${JSON.stringify(path)} of "${formatTlsMember(file)}" cannot be used: ${reason}`,
+  );
 }
 
 /** The URLs in an entry to which requests are sent. */
@@ -92,14 +103,15 @@ export async function renew(
   const { tokens } = content;
   if (tokens?.refresh === undefined) return { kind: 'ended', cause: { code: 'TOKEN_EXPIRED' } };
   const { OAuthError } = await import('@modelcontextprotocol/client');
-  const fetching = await openFetchFor(asked, rules);
   let status = 0;
-  const fetchFn = async (target: string | URL, init?: RequestInit): Promise<Response> => {
-    const response = await fetching.fetch(target, init);
-    status = response.status;
-    return response;
-  };
+  let fetching: CarefulFetch | undefined;
   try {
+    const opened = (fetching = await openFetchFor(asked, rules));
+    const fetchFn = async (target: string | URL, init?: RequestInit): Promise<Response> => {
+      const response = await opened.fetch(target, init);
+      status = response.status;
+      return response;
+    };
     const { renewed, request } = await refresh({ content, refreshToken: tokens.refresh, asked, fetchFn });
     const held = toHeldTokens(renewed, nowMs());
     return isSendable(held.access)
@@ -108,12 +120,12 @@ export async function renew(
   } catch (error) {
     if (error instanceof OAuthError) return refusedRenewal(error, status);
     const fault: RenewalFault =
-      error instanceof Unfetched
+      error instanceof Unfetched || error instanceof SignInFault
         ? { code: 'AUTHORIZATION_SERVER_UNREACHABLE', reason: error.message }
         : { code: 'TOKEN_RESPONSE_INVALID' };
     return { kind: 'failed', fault };
   } finally {
-    await fetching.close();
+    await fetching?.close();
   }
 }
 
@@ -151,6 +163,7 @@ async function refresh({ content, refreshToken, asked, fetchFn }: Refreshing): P
         refreshToken,
         ...(scope !== undefined && { scope }),
         ...(resource !== undefined && { resource }),
+        ...getClientAuthentication(asked.auth, client),
         fetchFn,
       });
       return { renewed, request };
@@ -205,39 +218,25 @@ export async function revoke(
 ): Promise<boolean> {
   const endpoint = revocationEndpoint(server);
   if (tokens === undefined || endpoint === undefined) return false;
-  const fetching = await openFetchFor(asked, rules);
+  let fetching: CarefulFetch | undefined;
   try {
+    fetching = await openFetchFor(asked, rules);
     const body = new URLSearchParams({ token: tokens.refresh ?? tokens.access });
     body.set('token_type_hint', tokens.refresh === undefined ? 'access_token' : 'refresh_token');
-    const headers = await authenticated(client, server, body);
+    const headers = new Headers();
+    const { metadata } = server;
+    await authenticateClient(asked.auth, { client, metadata, endpoint }, { headers, body });
     const response = await fetching.fetch(endpoint, { method: 'POST', headers, body });
     return response.ok;
   } catch (error) {
     if (error instanceof Unfetched) return false;
     throw error;
   } finally {
-    await fetching.close();
+    await fetching?.close();
   }
 }
 
 function revocationEndpoint({ metadata }: HeldMetadata): string | undefined {
   const endpoint = Object.entries(metadata ?? {}).find(([name]) => name === 'revocation_endpoint')?.[1];
   return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
-}
-
-/** Authenticates the client at this server (RFC 6749, section 2.3). */
-async function authenticated(
-  client: HeldClient,
-  { metadata }: HeldMetadata,
-  body: URLSearchParams,
-): Promise<Readonly<Record<string, string>>> {
-  const { selectClientAuthMethod } = await import('@modelcontextprotocol/client');
-  const { client_id: id, client_secret: secret } = client;
-  const supported = metadata?.token_endpoint_auth_methods_supported ?? [];
-  const method = selectClientAuthMethod(client, supported);
-  if (method === 'client_secret_basic' && secret !== undefined)
-    return { authorization: `Basic ${Buffer.from(`${id}:${secret}`).toString('base64')}` };
-  body.set('client_id', id);
-  if (method === 'client_secret_post' && secret !== undefined) body.set('client_secret', secret);
-  return {};
 }

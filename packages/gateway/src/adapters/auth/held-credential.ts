@@ -8,7 +8,8 @@ import type { Log } from '../../gateway/ports/log.ts';
 import type { Authorizer, Challenge } from '../../gateway/ports/credentials.ts';
 import { pause } from '@assay-mcp/kit/platform/pause';
 import { mergeScopes } from '@assay-mcp/protocol/challenge';
-import type { ServerUrl, RenewalFault } from './authorization-server.ts';
+import type { RenewalFault } from './authorization-server.ts';
+import type { ServerUrl } from './server-url.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
 import type { StoredCredential } from '../../gateway/ports/store.ts';
 import { toRemembered, type RememberedChallenge } from './remembered-challenge.ts';
@@ -41,7 +42,7 @@ const MAX_RENEWALS = 10;
 /** Limits writes when a server sends another challenge with each refusal: the largest burst, and the rate per minute. */
 const MAX_CHALLENGES = 10;
 /** Maximum number of scopes named in a cause. */
-const MAX_NAMED = 10;
+export const MAX_NAMED_SCOPES = 10;
 
 /** What one renewal replaces, and the header that was refused or is about to expire. */
 interface LeasedCredential {
@@ -155,7 +156,7 @@ export class HeldCredential implements Authorizer {
   async #wantMore(scope: string | undefined): Promise<Result<never, Refusal>> {
     const { stored, content } = this.#shelved ?? {};
     const scopes = mergeScopes(scope)
-      .slice(0, MAX_NAMED)
+      .slice(0, MAX_NAMED_SCOPES)
       .map((one) => one.slice(0, 100));
     const union = mergeScopes(content?.wantedScope, scope).slice(0, 50).join(' ');
     if (stored !== undefined && content !== undefined && union !== (content.wantedScope ?? ''))
@@ -258,7 +259,15 @@ export class HeldCredential implements Authorizer {
   }
 }
 
-function renewalOf({ refresh, expiresMs, obtainedMs }: HeldTokens): number {
-  if (refresh === undefined || expiresMs === undefined) return Infinity;
+function renewalOf(tokens: HeldTokens): number {
+  return tokens.refresh === undefined ? Infinity : computeRenewalMs(tokens);
+}
+
+/** When to renew a token, well before it expires. */
+export function computeRenewalMs({
+  expiresMs,
+  obtainedMs,
+}: Pick<HeldTokens, 'expiresMs' | 'obtainedMs'>): number {
+  if (expiresMs === undefined) return Infinity;
   return expiresMs - Math.min((expiresMs - obtainedMs) * LEFT_PART, LEFT_MS);
 }

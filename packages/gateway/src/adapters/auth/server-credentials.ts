@@ -1,5 +1,6 @@
+import { isDeepStrictEqual } from 'node:util';
 import { computeIdentity } from '../../core/server-identity.ts';
-import { getUrlChooser, type ReachRules } from '../../core/reach-rules.ts';
+import type { ReachRules } from '../../core/reach-rules.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { ServerSpec } from '../../core/server-spec.ts';
@@ -14,9 +15,10 @@ import {
   type EncryptedCredentialsOptions,
 } from './encrypted-credentials.ts';
 import { readEncryptionKey } from './encryption-key.ts';
-import type { ServerUrl } from './authorization-server.ts';
+import { toServerUrl } from './server-url.ts';
 import { HeldCredential } from './held-credential.ts';
 import type { RememberedChallenge } from './remembered-challenge.ts';
+import { MachineCredential } from './machine-credential.ts';
 import { hasOwnAuthorization, getSourceKind, type SignInTarget } from '../../core/sources/source-kinds.ts';
 import { Listeners } from '../../core/listeners.ts';
 
@@ -41,6 +43,11 @@ interface Held {
 export class ServerCredentials implements Credentials {
   readonly #options: ServerCredentialsOptions;
   readonly #held = new Map<string, Held>();
+  /** By server. */
+  readonly #machines = new Map<
+    string,
+    { readonly target: SignInTarget; readonly credential: MachineCredential }
+  >();
   /** Servers, by name and identity, that are known to require a sign-in. */
   readonly #asking = new Set<string>();
   readonly #listeners = new Listeners<[server: string]>();
@@ -59,6 +66,11 @@ export class ServerCredentials implements Credentials {
   async authorizer(spec: ServerSpec, subject: string): Promise<Authorizer | undefined> {
     const target = getSourceKind(spec.transport).signIn(spec.transport);
     if (target === undefined || hasOwnAuthorization(spec)) return undefined;
+    if (target.auth?.grant === 'client_credentials') {
+      const machine = this.#machineFor(spec, target);
+      await machine.freshen();
+      return machine;
+    }
     if (!this.#isRead && (await this.#mayHaveSome())) await this.#read();
     const held = this.#heldFor(spec, target, this.#isOwn(spec) ? subject : LOCAL_USER.subject);
     await held.freshen();
@@ -83,14 +95,16 @@ export class ServerCredentials implements Credentials {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
-    await Promise.all([...this.#held.values()].map(({ credential }) => credential.settled()));
+    const all = [...this.#held.values(), ...this.#machines.values()];
+    await Promise.all(all.map(({ credential }) => credential.settled()));
     await this.#credentials;
     this.#unsubscribe?.();
     await this.#reading;
   }
 
   #isOwn({ transport }: ServerSpec): boolean {
-    return getSourceKind(transport).signIn(transport)?.auth?.isPersonal ?? this.#options.isPersonal;
+    const { grant, isPersonal } = getSourceKind(transport).signIn(transport)?.auth ?? {};
+    return grant !== 'client_credentials' && (isPersonal ?? this.#options.isPersonal);
   }
 
   async #mayHaveSome(): Promise<boolean> {
@@ -100,9 +114,9 @@ export class ServerCredentials implements Credentials {
     return !key.ok || key.value !== undefined;
   }
 
-  #heldFor(spec: ServerSpec, { url, auth, ...way }: SignInTarget, subject: string): HeldCredential {
+  #heldFor(spec: ServerSpec, target: SignInTarget, subject: string): HeldCredential {
     const key = JSON.stringify([serverKey(spec), subject]);
-    const asked: ServerUrl = { url, chooser: getUrlChooser(spec), auth, way };
+    const asked = toServerUrl(spec, target);
     const found = this.#held.get(key);
     found?.credential.follow(asked);
     if (found !== undefined) return found.credential;
@@ -118,6 +132,17 @@ export class ServerCredentials implements Credentials {
     });
     credential.adopt(findCredential(this.#all, spec, subject));
     this.#held.set(key, { spec, credential });
+    return credential;
+  }
+
+  /** A changed entry starts anew. */
+  #machineFor(spec: ServerSpec, target: SignInTarget): MachineCredential {
+    const known = this.#machines.get(spec.name);
+    if (known !== undefined && isDeepStrictEqual(known.target, target)) return known.credential;
+    const { rules, log, learn } = this.#options;
+    const asked = toServerUrl(spec, target);
+    const credential = new MachineCredential({ server: spec.name, asked, rules, log, learn });
+    this.#machines.set(spec.name, { target, credential });
     return credential;
   }
 

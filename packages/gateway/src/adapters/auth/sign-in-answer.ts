@@ -55,11 +55,12 @@ export function parsePastedAnswer(text: string, state: string): URLSearchParams 
 
 /** The refusal to show. Unexpected errors are rethrown. */
 export async function toSignInRefusal(error: unknown, server: string, isLate: boolean): Promise<Refusal> {
-  const reason = isLate ? 'the sign-in was not completed in time' : await reasonOf(error);
+  const reason = isLate ? 'the sign-in was not completed in time' : await toFaultReason(error);
   return { code: 'AUTHORIZATION_FAILED', server, reason };
 }
 
-async function reasonOf(error: unknown): Promise<string> {
+/** Why a sign-in failed, as a phrase without secrets. Unexpected errors are rethrown. */
+export async function toFaultReason(error: unknown): Promise<string> {
   if (error instanceof SignInFault || error instanceof Unfetched) return error.message;
   const sdk = await import('@modelcontextprotocol/client');
   if (error instanceof sdk.IssuerMismatchError)

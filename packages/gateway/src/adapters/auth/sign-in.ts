@@ -1,6 +1,7 @@
+import { toServerUrl } from './server-url.ts';
 import { randomBytes } from 'node:crypto';
 import type { OAuthTokens } from '@modelcontextprotocol/client';
-import { getUrlChooser, type ReachRules } from '../../core/reach-rules.ts';
+import type { ReachRules } from '../../core/reach-rules.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { computeShortHash } from '@assay-mcp/kit/digest';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
@@ -53,11 +54,12 @@ export async function signIn(
   if (!all.ok) return all;
   const before = findCredential(all.value, spec, request.subject);
   const auth = server.auth ?? {};
-  const asked = { url: server.url, chooser: getUrlChooser(spec), auth, way: server };
+  const asked = toServerUrl(spec, server);
   const trace = request.onStep && new SignInTrace(request.onStep);
-  const opened = await openFetchFor(asked, deps.rules, limit);
-  const fetching = trace?.wrap(opened) ?? opened;
+  let fetching: CarefulFetch | undefined;
   try {
+    const opened = await openFetchFor(asked, deps.rules, limit);
+    fetching = trace?.wrap(opened) ?? opened;
     const remembered = await deps.credentials.challenge(spec, request.subject);
     const target = await findTarget({
       url: server.url,
@@ -75,7 +77,7 @@ export async function signIn(
   } catch (error) {
     return err(await toSignInRefusal(error, name, limit.aborted && !deps.signal.aborted));
   } finally {
-    await fetching.close();
+    await fetching?.close();
   }
 }
 

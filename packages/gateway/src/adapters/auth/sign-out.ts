@@ -1,4 +1,5 @@
-import { getUrlChooser, type ReachRules } from '../../core/reach-rules.ts';
+import { toServerUrl } from './server-url.ts';
+import type { ReachRules } from '../../core/reach-rules.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { computeIdentity } from '../../core/server-identity.ts';
@@ -37,8 +38,7 @@ async function revokeAt(
   const target = spec && getSourceKind(spec.transport).signIn(spec.transport);
   if (content === undefined || spec === undefined || target === undefined) return false;
   const { revoke } = await import('./authorization-server.ts');
-  const asked = { url: target.url, chooser: getUrlChooser(spec), auth: target.auth, way: target };
-  return revoke(content, asked, rules);
+  return revoke(content, toServerUrl(spec, target), rules);
 }
 
 export function toShownCredentials(

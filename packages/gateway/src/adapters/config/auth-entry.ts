@@ -1,14 +1,18 @@
 import {
+  findAudienceFault,
   findAuthUrlFault,
   findIssuerFault,
   findParameterFault,
   findResourceFault,
 } from '../../core/auth-settings.ts';
-import type { AuthSpec } from '../../core/server-spec.ts';
+import type { JsonObject } from '@assay-mcp/kit/json-object';
+import { ASSERTION_ALGORITHMS, type AuthSpec } from '../../core/server-spec.ts';
+import { readPathAt } from './tls-entry.ts';
 import {
   described,
   flag,
   objectSchema,
+  oneOf,
   optional,
   type Reader,
   text,
@@ -36,6 +40,23 @@ const AUTH_MEMBERS = {
   ),
   clientSecret: described(
     'if the issuer gave one; needs clientId, and issuer, authorizationServer, metadataUrl or tokenEndpoint',
+    optional(text),
+  ),
+  grant: described(
+    'authorization_code: a person signs in with a browser; client_credentials: Assay gets tokens by itself, for all clients. Then it needs clientId, and clientSecret or privateKeyFile',
+    optional(oneOf(['authorization_code', 'client_credentials'])),
+  ),
+  privateKeyFile: described(
+    'PEM file of an unencrypted key, with which Assay authenticates instead of a secret (private_key_jwt); needs the same as clientSecret',
+    optional(text),
+  ),
+  algorithm: described(
+    `of the assertions signed with that key: ${ASSERTION_ALGORITHMS.join(', ')}. Default: the first that fits it`,
+    optional(oneOf(ASSERTION_ALGORITHMS)),
+  ),
+  keyId: described('the kid of these assertions', optional(text)),
+  assertionAudience: described(
+    'the aud of these assertions, instead of the issuer; some want their token endpoint',
     optional(text),
   ),
   issuer: described(
@@ -77,6 +98,17 @@ const AUTH_MEMBERS = {
   ),
 };
 
+/** A credential needs its client, and a place that the server does not choose. */
+const BOUND: JsonObject = {
+  required: ['clientId'],
+  anyOf: [
+    { required: ['issuer'] },
+    { required: ['authorizationServer'] },
+    { required: ['metadataUrl'] },
+    { required: ['tokenEndpoint'] },
+  ],
+};
+
 export const authMember: Reader<unknown> = described(
   `how to sign in, if discovery is not enough: ${Object.keys(AUTH_MEMBERS).join(', ')}`,
   withSchema(
@@ -85,18 +117,19 @@ export const authMember: Reader<unknown> = described(
       ...objectSchema(AUTH_MEMBERS),
       additionalProperties: false,
       dependencies: {
-        clientSecret: {
-          required: ['clientId'],
-          anyOf: [
-            { required: ['issuer'] },
-            { required: ['authorizationServer'] },
-            { required: ['metadataUrl'] },
-            { required: ['tokenEndpoint'] },
-          ],
-        },
+        clientSecret: BOUND,
+        privateKeyFile: { ...BOUND, not: { required: ['clientSecret'] } },
+        algorithm: ['privateKeyFile'],
+        keyId: ['privateKeyFile'],
+        assertionAudience: ['privateKeyFile'],
         authorizationEndpoint: ['tokenEndpoint', 'clientId'],
         tokenEndpoint: ['authorizationEndpoint'],
       },
+      anyOf: [
+        { not: { properties: { grant: { const: 'client_credentials' } }, required: ['grant'] } },
+        { required: ['clientSecret'] },
+        { required: ['privateKeyFile'] },
+      ],
     }),
   ),
 );
@@ -128,11 +161,17 @@ export function readAuth(entry: Entry): AuthSpec | undefined {
   const resource = readResource(inner);
   const isShared = readOptionAt(inner, 'shared', AUTH_MEMBERS.shared);
   const parameters = readParameters(inner);
+  const grant = readOptionAt(inner, 'grant', AUTH_MEMBERS.grant);
+  const algorithm = readOptionAt(inner, 'algorithm', AUTH_MEMBERS.algorithm);
+  const privateKeyFile = readPathAt(inner, 'privateKeyFile');
   checkCompanions(inner);
   return {
     ...(Object.fromEntries(texts.filter(([, value]) => value !== undefined)) as AuthSpec), // of TEXTS
     ...(resource !== undefined && { resource }),
     ...(parameters !== undefined && { parameters }),
+    ...(grant === 'client_credentials' && { grant }),
+    ...(algorithm !== undefined && { algorithm }),
+    ...(privateKeyFile !== undefined && { privateKeyFile }),
     ...(isShared !== undefined && { isPersonal: !isShared }),
   };
 }
@@ -143,6 +182,8 @@ type FindFault = (text: string) => string | undefined;
 const TEXTS: Readonly<Record<string, FindFault | undefined>> = {
   clientId: undefined,
   clientSecret: undefined,
+  keyId: undefined,
+  assertionAudience: findAudienceFault,
   issuer: findIssuerFault,
   authorizationServer: findIssuerFault,
   metadataUrl: findAuthUrlFault,
@@ -179,19 +220,7 @@ const PLACES = ['issuer', 'authorizationServer', 'metadataUrl', 'tokenEndpoint']
 function checkCompanions(auth: Entry): void {
   const { collector } = auth;
   const find = (key: string): ConfigPosition | undefined => findPositionAt(auth, key);
-  const secret = find('clientSecret');
-  if (secret !== undefined && find('clientId') === undefined)
-    collector.problem(
-      secret,
-      'there is a "clientSecret" without a "clientId"',
-      'Add the "clientId" to which it belongs.',
-    );
-  if (secret !== undefined && PLACES.every((key) => find(key) === undefined))
-    collector.problem(
-      secret,
-      'there is a "clientSecret" without an "issuer", so the server could send it anywhere',
-      `Add "issuer" beside it. ${ISSUER_REMEDY}`,
-    );
+  checkCredentials(auth);
   const [browser, token] = [find('authorizationEndpoint'), find('tokenEndpoint')];
   const alone = browser === undefined ? token : token === undefined ? browser : undefined;
   if (alone !== undefined)
@@ -205,6 +234,45 @@ function checkCompanions(auth: Entry): void {
       browser,
       'there is an "authorizationEndpoint" without a "clientId", and Assay cannot register there',
       'Register Assay at the authorization server, and add the "clientId" that it gives.',
+    );
+}
+
+function checkCredentials(auth: Entry): void {
+  const { collector } = auth;
+  const find = (key: string): ConfigPosition | undefined => findPositionAt(auth, key);
+  const [secret, key, grant] = [find('clientSecret'), find('privateKeyFile'), find('grant')];
+  for (const name of ['clientSecret', 'privateKeyFile']) {
+    const position = find(name);
+    if (position === undefined) continue;
+    if (find('clientId') === undefined)
+      collector.problem(
+        position,
+        `there is a "${name}" without a "clientId"`,
+        'Add the "clientId" to which it belongs.',
+      );
+    if (PLACES.every((place) => find(place) === undefined))
+      collector.problem(
+        position,
+        `there is a "${name}" without an "issuer", so the server could send it anywhere`,
+        `Add "issuer" beside it. ${ISSUER_REMEDY}`,
+      );
+  }
+  if (secret !== undefined && key !== undefined)
+    collector.problem(key, 'there is a "clientSecret" as well', 'Keep one of the two.');
+  for (const name of ['algorithm', 'keyId', 'assertionAudience']) {
+    const position = find(name);
+    if (position !== undefined && key === undefined)
+      collector.problem(
+        position,
+        `there is no "privateKeyFile" for this "${name}"`,
+        'Add it, or leave the key out.',
+      );
+  }
+  if (grant?.node.value === 'client_credentials' && secret === undefined && key === undefined)
+    collector.problem(
+      grant,
+      'there is neither a "clientSecret" nor a "privateKeyFile"',
+      'Add the one with which the client authenticates.',
     );
 }
 

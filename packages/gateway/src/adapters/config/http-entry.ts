@@ -1,7 +1,11 @@
+import { isHeaderName, isHeaderValue, isProtocolHeader } from '../../core/sources/http-header.ts';
 import { URL_KEYS } from '../../core/sources/url-keys.ts';
 import type { Transport } from '../../core/server-spec.ts';
 import { authMember, readAuth } from './auth-entry.ts';
 import { PROXY_MEMBERS, readProxy } from './proxy-entry.ts';
+import { readTls, TLS_MEMBERS } from './tls-entry.ts';
+import { getNodeValue } from 'jsonc-parser';
+import { toCommandReference } from '../../core/secrets/value-reference.ts';
 import { described, type Reader, text, withSchema } from '@assay-mcp/kit/json-reader';
 import {
   type Entry,
@@ -24,22 +28,44 @@ export const headersMember: Reader<unknown> = described(
   textRecord,
 );
 
+const headerCommandMember: Reader<unknown> = described(
+  'program that prints further headers as a JSON object of strings, with its arguments: ["get-headers", "--json"]; run without a shell when the server is connected',
+  withSchema(
+    ({ value }) => value,
+    () => ({ type: 'array', items: { type: 'string' }, minItems: 1 }),
+  ),
+);
+
 export const HTTP_MEMBERS: EntryMembers = {
   url: described(URL_ABOUT, httpUrl),
   httpUrl: described(URL_ABOUT, httpUrl),
   serverUrl: described(URL_ABOUT, httpUrl),
   headers: headersMember,
+  headerCommand: headerCommandMember,
   auth: authMember,
   ...PROXY_MEMBERS,
+  ...TLS_MEMBERS,
 };
 
 /** Reads a server at a URL. Undefined, with an error reported, if the URL is unusable. */
 export function readHttp(entry: Entry, flavour: 'auto' | 'streamable' | 'sse'): Transport | undefined {
   const url = readUrl(entry);
   const headers = readHeaders(entry);
+  readHeaderCommand(entry);
   const auth = readAuth(entry);
   const proxy = readProxy(entry);
-  return url && { kind: 'http', flavour, url, headers, ...(auth && { auth }), ...proxy };
+  const tls = readTls(entry, url);
+  return url && { kind: 'http', flavour, url, headers, ...(auth && { auth }), ...proxy, ...(tls && { tls }) };
+}
+
+/** Read like a reference in a header, which may run a program as well. Variables in it are not expanded. */
+function readHeaderCommand(entry: Entry): void {
+  const position = findPositionAt(entry, 'headerCommand');
+  if (position === undefined) return;
+  const command = toCommandReference(getNodeValue(position.node));
+  if (typeof command === 'string')
+    entry.collector.problem(position, command, 'Write ["PROGRAM", "ARGUMENT"].');
+  else entry.references?.push({ member: 'headerCommand', name: '*', parts: [command] });
 }
 
 function readUrl(entry: Entry): URL | undefined {
@@ -74,30 +100,18 @@ function readUrl(entry: Entry): URL | undefined {
   return url;
 }
 
-/** RFC 9110, section 5.6.2. */
-const TOKEN = /^[\w!#$%&'*+.^`|~-]+$/;
-/** RFC 9110, section 5.5: visible ASCII, space, tab and obs-text. */
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-/** Framing and protocol belong to the connection; a fixed value would break every request. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  ...['accept', 'connection', 'content-length', 'content-type', 'expect', 'keep-alive', 'last-event-id'],
-  ...['mcp-method', 'mcp-name', 'mcp-protocol-version', 'mcp-session-id'],
-  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
-]);
-
 /** The configured headers for every request. */
 export function readHeaders(entry: Entry): Readonly<Record<string, string>> {
   const { collector } = entry;
   const headers = new Map<string, readonly [string, string]>();
   for (const { name, text, atName, atText } of expandTextsAt(entry, 'headers')) {
     const lowerName = name.toLowerCase();
-    if (!TOKEN.test(name))
+    if (!isHeaderName(name))
       collector.problem(atName, 'this cannot be the name of a header', 'Use letters, digits and hyphens.');
-    else if (OWN_HEADERS.has(lowerName))
-      collector.problem(atName, 'Assay sets this header itself', 'Remove it.');
+    else if (isProtocolHeader(name)) collector.problem(atName, 'Assay sets this header itself', 'Remove it.');
     else if (headers.has(lowerName))
       collector.problem(atName, 'this header appears twice', 'Keep one of the two.');
-    else if (!FIELD_VALUE.test(text))
+    else if (!isHeaderValue(text))
       collector.problem(
         atText,
         'the value contains a line break or another character that is not allowed in a header',

@@ -1,12 +1,14 @@
 import type { Cause } from '../../core/cause.ts';
 import type { SealedSecret } from '../../core/record.ts';
 import { computeOriginIdentity } from '../../core/server-identity.ts';
-import { listVariableSecrets } from '../../core/secrets/secret-values.ts';
 import {
   type EntryReference,
   formatReferenceMember,
   type ValueReference,
 } from '../../core/secrets/value-reference.ts';
+import { listHeaderSecrets, listVariableSecrets } from '../../core/secrets/secret-values.ts';
+import { isHeaderName, isHeaderValue, isProtocolHeader } from '../../core/sources/http-header.ts';
+import { isJsonObject, parseJson } from '@assay-mcp/kit/json-object';
 import type { ServerSpec, Transport } from '../../core/server-spec.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { readTextWithin } from '@assay-mcp/kit/platform/bounded-file';
@@ -39,8 +41,14 @@ export class ReferenceResolver {
   async resolve(spec: ServerSpec): Promise<Result<ServerSpec, Cause>> {
     const { references = [] } = spec;
     if (references.length === 0) return ok(spec);
-    const values: { readonly reference: EntryReference; readonly value: string }[] = [];
+    const values: ReferenceValue[] = [];
     for (const reference of references) {
+      if (reference.member === 'headerCommand') {
+        const headers = await this.#printHeaders(reference, spec);
+        if (!headers.ok) return headers;
+        values.push(...headers.value);
+        continue;
+      }
       const value = await this.#valueOf(reference, spec);
       if (!value.ok) return value;
       values.push({ reference, value: value.value });
@@ -56,6 +64,26 @@ export class ReferenceResolver {
       ),
     );
     return keys.map((key) => this.#printed.delete(key)).some(Boolean);
+  }
+
+  async #printHeaders(
+    { parts, ...reference }: EntryReference,
+    spec: ServerSpec,
+  ): Promise<Result<readonly ReferenceValue[], Cause>> {
+    const [command] = parts;
+    const member = formatReferenceMember(reference);
+    if (command === undefined || typeof command === 'string') return ok([]);
+    const printed = await this.#read(command, member, spec);
+    if (!printed.ok) return printed;
+    const headers = readPrintedHeaders(printed.value);
+    if (!headers.ok) {
+      this.forget(spec);
+      return err({ code: 'VALUE_INVALID', member, reason: headers.error });
+    }
+    this.#options.learn(headers.value.flatMap(([, value]) => listHeaderSecrets(value)));
+    return ok(
+      headers.value.map(([name, value]) => ({ reference: { member: 'headers', name, parts: [] }, value })),
+    );
   }
 
   async #valueOf(reference: EntryReference, spec: ServerSpec): Promise<Result<string, Cause>> {
@@ -126,21 +154,42 @@ function withoutLastBreak(text: string): string {
   return text.replace(/\r?\n$/, '');
 }
 
-/** RFC 9110, section 5.5: visible ASCII, space, tab and obs-text. */
-const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 function findValueFault(member: EntryReference['member'], value: string): string | undefined {
   if (value === '') return 'it is empty';
   if (value.includes('\0')) return 'it contains a NUL character';
-  return member === 'headers' && !FIELD_VALUE.test(value)
+  return member === 'headers' && !isHeaderValue(value)
     ? 'it contains a line break or another character that is not allowed in a header'
     : undefined;
 }
 
-function replaceValues(
-  transport: Transport,
-  values: readonly { readonly reference: EntryReference; readonly value: string }[],
-): Transport {
+const MAX_HEADERS = 50;
+
+/** The headers that a program printed. The error ends a sentence, and holds nothing of them. */
+function readPrintedHeaders(text: string): Result<readonly (readonly [string, string])[], string> {
+  const printed = parseJson(text);
+  if (!isJsonObject(printed)) return err('it is not a JSON object');
+  const headers = Object.entries(printed);
+  if (headers.length > MAX_HEADERS) return err(`it has more than ${MAX_HEADERS} headers`);
+  const names = new Set(headers.map(([name]) => name.toLowerCase()));
+  if (names.size < headers.length) return err('a header appears twice');
+  const read: (readonly [string, string])[] = [];
+  for (const [name, value] of headers) {
+    if (!isHeaderName(name)) return err('a member cannot be the name of a header');
+    if (isProtocolHeader(name)) return err(`Assay sets the header ${name.toLowerCase()} itself`);
+    if (typeof value !== 'string' || value === '') return err('a member is not a text, or empty');
+    if (!isHeaderValue(value))
+      return err('a text contains a line break or another character that is not allowed in a header');
+    read.push([name, value]);
+  }
+  return ok(read);
+}
+
+interface ReferenceValue {
+  readonly reference: EntryReference;
+  readonly value: string;
+}
+
+function replaceValues(transport: Transport, values: readonly ReferenceValue[]): Transport {
   const of = (member: EntryReference['member']): Readonly<Record<string, string>> =>
     Object.fromEntries(
       values
@@ -154,11 +203,22 @@ function replaceValues(
     case 'http':
       return {
         ...transport,
-        headers: { ...transport.headers, ...of('headers') },
+        headers: mergeHeaders(transport.headers, of('headers')),
         // Its only reference is named like the member.
         ...of('proxy'),
       };
     default:
       return transport;
   }
+}
+
+/** Later ones replace earlier ones, whatever their case. */
+function mergeHeaders(
+  one: Readonly<Record<string, string>>,
+  other: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const merged = new Map<string, readonly [string, string]>();
+  for (const [name, value] of [...Object.entries(one), ...Object.entries(other)])
+    merged.set(name.toLowerCase(), [name, value]);
+  return Object.fromEntries(merged.values());
 }

@@ -4,7 +4,7 @@ import { listServerSecrets } from '../../core/secrets/secret-values.ts';
 import { Secrets } from '../../core/secrets/secrets.ts';
 
 /** Members whose values are always treated as secret. */
-const SECRET: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
+const SECRET: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials', 'clientCertificate']);
 
 /** The entry's members that contain a secret. Here even secrets too short to mask in texts count. */
 export const findSecretMembers: SecretMembers = (entry, spec) => {
@@ -16,7 +16,7 @@ export const findSecretMembers: SecretMembers = (entry, spec) => {
       ([name, value]) =>
         SECRET.has(name) ||
         textsIn(value).some((text) => secrets.mask(text) !== text || isTellingUrl(text)) ||
-        (name === 'args' && hasCredential(textsIn(value))),
+        ((name === 'args' || name === 'headerCommand') && hasCredential(textsIn(value))),
     )
     .map(([name]) => name);
 };

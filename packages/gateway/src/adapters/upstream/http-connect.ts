@@ -4,7 +4,8 @@ import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { Transport } from '../../core/server-spec.ts';
 import type { UpstreamRequest, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Era } from '@assay-mcp/protocol/eras';
-import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
+import { openHttpReach } from './http-reach.ts';
+import { Attempt, type LinkAttempt } from './opening.ts';
 import { toHandshakeCause, discover, initialize, type Facts } from './handshake.ts';
 import { getAuthorizer } from './http-posts.ts';
 import { HttpLink } from './http-link.ts';
@@ -24,10 +25,12 @@ export function connectHttp(opening: LinkAttempt, transport: HttpTransport): Pro
 async function openHttp(opening: LinkAttempt, transport: HttpTransport): Promise<Result<Link, Cause>> {
   const { spec, deps, events, signal } = opening;
   const attempt = new Attempt(events, deps.gapClock);
+  const reach = await openHttpReach(opening, transport);
+  if (!reach.ok) return reach;
   const link = new HttpLink({
     server: spec.name,
     url: transport.url,
-    reach: toHttpReach(opening),
+    reach: reach.value,
     headers: transport.headers,
     events: attempt,
     log: deps.log,

@@ -6,11 +6,12 @@ import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { Transport } from '../../core/server-spec.ts';
 import type { UpstreamRequest, Capabilities, Link, Reply } from '../../gateway/ports/link.ts';
 import type { Authorizer } from '../../gateway/ports/credentials.ts';
-import { HttpClient } from '@assay-mcp/kit/platform/http-client';
+import { HttpClient, type HttpReach } from '@assay-mcp/kit/platform/http-client';
 import type { Era } from '@assay-mcp/protocol/eras';
 import { buildNotification } from '@assay-mcp/protocol/reply';
 import { NotificationLimiter } from './notification-limiter.ts';
-import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
+import { openHttpReach } from './http-reach.ts';
+import { Attempt, type LinkAttempt } from './opening.ts';
 import { exchangeAuthorized } from './authorized-exchange.ts';
 import { Conversation } from './conversation.ts';
 import { initialize, type Facts } from './handshake.ts';
@@ -27,7 +28,9 @@ export async function openSse(
 ): Promise<Result<Link, Cause>> {
   const attempt = new Attempt(opening.events);
   const authorizer = await getAuthorizer(opening);
-  const wire = new SseWire({ ...opening, events: attempt }, transport, authorizer);
+  const reach = await openHttpReach(opening, transport);
+  if (!reach.ok) return reach;
+  const wire = new SseWire({ ...opening, events: attempt }, transport, { authorizer, reach: reach.value });
   const address = await wire.address;
   if (!address.ok) {
     await wire.close({ code: 'LINK_CLOSED' });
@@ -64,12 +67,12 @@ class SseWire {
   constructor(
     opening: LinkAttempt,
     { url, headers }: Extract<Transport, { kind: 'http' }>,
-    authorizer: Authorizer | undefined,
+    { authorizer, reach }: { readonly authorizer: Authorizer | undefined; readonly reach: HttpReach },
   ) {
     const { spec, deps, events, signal } = opening;
     this.#opening = opening;
     this.#authorizer = authorizer;
-    this.#client = new HttpClient(url.origin, toHttpReach(opening));
+    this.#client = new HttpClient(url.origin, reach);
     this.#headers = Object.entries(headers).flat();
     const { backlogBytes: maxBytes = FIXED_LIMITS.backlogBytes } = deps;
     const isTaken = (): boolean => this.unreadBytes < maxBytes;

@@ -29,7 +29,14 @@ export type SecretCause =
       readonly program: string;
       readonly reason: string;
     }
-  | { readonly code: 'VALUE_INVALID'; readonly member: string; readonly reason: string };
+  | { readonly code: 'VALUE_INVALID'; readonly member: string; readonly reason: string }
+  /** `member`: such as `clientCertificate.keyFile`. */
+  | {
+      readonly code: 'CERTIFICATE_FILE_UNUSABLE';
+      readonly member: string;
+      readonly path: string;
+      readonly reason: string;
+    };
 
 export const SECRET_CAUSES: CauseTable<SecretCause> = {
   SECRET_UNKNOWN: {
@@ -67,5 +74,11 @@ export const SECRET_CAUSES: CauseTable<SecretCause> = {
     recovery: 'change',
     text: ({ member, reason }) => `the value of its ${member} cannot be used: ${reason}`,
     remedy: 'Store or print the value without line breaks and control characters.',
+  },
+  CERTIFICATE_FILE_UNUSABLE: {
+    recovery: 'change',
+    text: ({ member, path, reason }) =>
+      `its ${member} is the file ${quote(path)}, which cannot be used: ${reason}`,
+    remedy: 'Correct the file or the entry, then restart the server.',
   },
 };

@@ -11,6 +11,7 @@ export type SignInCause =
   | { readonly code: 'TOKEN_EXPIRED' }
   | { readonly code: 'TOKEN_INVALID' }
   | { readonly code: 'RENEWAL_REFUSED'; readonly error: string }
+  | { readonly code: 'CLIENT_CREDENTIALS_REFUSED'; readonly reason: string }
   | (Renewal & { readonly code: 'AUTHORIZATION_SERVER_UNREACHABLE'; readonly reason: string })
   | (Renewal & { readonly code: 'TOKEN_RESPONSE_INVALID' })
   | (Renewal & { readonly code: 'RENEWAL_FAILED'; readonly error: string })
@@ -62,6 +63,11 @@ export const SIGN_IN_CAUSES: CauseTable<SignInCause> = {
     recovery: 'sign_in',
     text: ({ error }) => `its authorization server refused to renew the sign-in: ${quote(error)}`,
     remedy: SIGN_IN,
+  },
+  CLIENT_CREDENTIALS_REFUSED: {
+    recovery: 'time',
+    text: ({ reason }) => `the client credentials of its entry got no token: ${reason}`,
+    remedy: 'Check "auth" in its config entry, and the client at the authorization server.',
   },
   AUTHORIZATION_SERVER_UNREACHABLE: {
     recovery: 'time',

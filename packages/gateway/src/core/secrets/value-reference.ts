@@ -8,8 +8,8 @@ export type ValueReference =
 
 /** A value whose references are still to be replaced. */
 export interface EntryReference {
-  readonly member: 'env' | 'headers' | 'proxy';
-  /** Of the variable or header; of a proxy: `proxy`. */
+  readonly member: 'env' | 'headers' | 'headerCommand' | 'proxy';
+  /** Of the variable or header; `*` for the headers that a command prints; of a proxy: `proxy`. */
   readonly name: string;
   readonly parts: readonly (string | ValueReference)[];
 }
@@ -77,7 +77,7 @@ function readCommand(text: string): ValueReference | string {
 
 /** How the member that has a reference is named, such as `env.TOKEN`. */
 export function formatReferenceMember({ member, name }: Pick<EntryReference, 'member' | 'name'>): string {
-  return member === 'proxy' ? member : `${member}.${name}`;
+  return member === 'proxy' || member === 'headerCommand' ? member : `${member}.${name}`;
 }
 
 /** A reference as it is written, for people: it holds no secret. */

@@ -25,6 +25,22 @@ export function findHeaderNameFault(name: string): string | undefined {
   return undefined;
 }
 
+/** Framing and protocol belong to the connection to a server; a fixed value would break every request. */
+const OF_THE_PROTOCOL: ReadonlySet<string> = new Set([
+  ...['accept', 'connection', 'content-length', 'content-type', 'expect', 'keep-alive', 'last-event-id'],
+  ...['mcp-method', 'mcp-name', 'mcp-protocol-version', 'mcp-session-id'],
+  ...['te', 'trailer', 'transfer-encoding', 'upgrade'],
+]);
+
+/** Whether Assay sets this header of requests to MCP servers. */
+export function isProtocolHeader(name: string): boolean {
+  return OF_THE_PROTOCOL.has(name.toLowerCase());
+}
+
+export function isHeaderName(text: string): boolean {
+  return TOKEN.test(text);
+}
+
 /** Why no argument may be sent in a header with this name, as the end of a sentence. */
 export function findMappedHeaderFault(name: string): string | undefined {
   const fault = findHeaderNameFault(name);

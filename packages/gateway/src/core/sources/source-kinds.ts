@@ -55,7 +55,10 @@ export interface SourceKind<T extends Transport = Transport> {
   /** The tools and modules that operators created. */
   custom(transport: T): CustomTools;
 }
-export type SignInTarget = Pick<TransportOf<'http'>, 'url' | 'headers' | 'auth' | 'proxy' | 'proxyResolves'>;
+export type SignInTarget = Pick<
+  TransportOf<'http'>,
+  'url' | 'headers' | 'auth' | 'proxy' | 'proxyResolves' | 'tls'
+>;
 
 /** Parts of an entry, grouped by how secrets are recognized in them; `secrets` always are. */
 export interface SecretParts {
@@ -85,6 +88,9 @@ export interface ShownSource {
   readonly sandboxAccepts?: readonly SandboxConcession[] | undefined;
   /** Names only. */
   readonly headers?: readonly string[] | undefined;
+  /** The files of certificates. */
+  readonly clientCertificate?: string | undefined;
+  readonly ca?: string | undefined;
   /** Names of security schemes only. */
   readonly credentials?: readonly string[] | undefined;
   /** Without credentials. */
@@ -154,23 +160,26 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
   isolation: 'session',
   identity: ({ url }) => [url.href],
   origin: ({ url }) => [url.origin],
-  comparable: ({ flavour, url, headers, auth, proxy, proxyResolves }) => [
+  comparable: ({ flavour, url, headers, auth, tls, proxy, proxyResolves }) => [
     ...[flavour, url.href, sorted(headers)],
     ...[auth?.clientId, auth?.clientSecret, auth?.issuer, auth?.scope, auth?.isPersonal],
     ...[auth?.authorizationServer, auth?.metadataUrl, auth?.authorizationEndpoint, auth?.tokenEndpoint],
     ...[auth?.resource, sorted(auth?.parameters ?? {}), auth?.redirectUri],
-    ...[proxy, proxyResolves],
+    ...[auth?.grant, auth?.privateKeyFile, auth?.algorithm, auth?.keyId, auth?.assertionAudience],
+    ...[tls?.certFile, tls?.keyFile, tls?.passphrase, tls?.caFile, proxy, proxyResolves],
   ],
   urls: ({ url }) => [['url', url.href]],
-  secrets: ({ url, headers, auth, proxy }) => ({
+  secrets: ({ url, headers, auth, tls, proxy }) => ({
     urls: [url.href, ...(proxy ? [proxy] : [])],
     headers: Object.entries(headers),
-    secrets: [auth?.clientSecret ?? ''],
+    secrets: [auth?.clientSecret ?? '', tls?.passphrase ?? ''],
   }),
-  shown: ({ flavour, url, headers, ...way }, mask) => ({
+  shown: ({ flavour, url, headers, tls, ...way }, mask) => ({
     transport: flavour === 'streamable' ? 'streamable-http' : flavour,
     url: mask(url.href),
     headers: namesOf(headers),
+    clientCertificate: tls?.certFile,
+    ca: tls?.caFile,
     ...showProxy(way),
   }),
   signIn: (transport) => transport,

@@ -29,7 +29,7 @@ const MAX_SHOWN = 500;
 const LIMITS: BodyLimits = { bytes: 5 * 1024 * 1024, depth: 64 };
 
 /** A gateway that has one of these can be changed with the scope `execute` only. */
-const PRIVILEGED = ['command', 'references', 'proxy', 'proxyResolves'] as const;
+const PRIVILEGED = ['command', 'references', 'clientCertificate', 'ca', 'proxy', 'proxyResolves'] as const;
 
 type GatewayDeps = Pick<AdminDeps, 'servers' | 'documents' | 'mayExecute'>;
 

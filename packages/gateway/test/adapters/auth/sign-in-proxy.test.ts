@@ -1,6 +1,7 @@
 // Requests of a sign-in leave through the proxy of the entry, or else that of the environment.
 import { expect, it } from 'vitest';
-import { openFetchFor, type ServerUrl } from '../../../src/adapters/auth/authorization-server.ts';
+import { openFetchFor } from '../../../src/adapters/auth/authorization-server.ts';
+import type { ServerUrl } from '../../../src/adapters/auth/server-url.ts';
 import { createReachRules } from '../../../src/core/reach-rules.ts';
 import { readProxyEnvironment } from '@assay-mcp/kit/platform/proxy-environment';
 import { serveConnectProxy, type ConnectProxy } from '../../../../../test/support/connect-proxy.ts';

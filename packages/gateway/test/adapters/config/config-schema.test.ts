@@ -41,6 +41,7 @@ const inTools = (entry: object): unknown => ({ tools: { x: { url: 'https://e.org
 const inModules = (entry: object): unknown => ({ functions: [{ module: './a.ts', ...entry }] });
 const inRules = (rule: unknown): unknown => ({ policy: { rules: [rule] } });
 const url = 'https://e.org';
+const CLIENT = { clientId: 'a', issuer: 'https://id.example' };
 
 it('the schema in the package is the one of this build', () => {
   const packaged: unknown = JSON.parse(readFileSync(join(GATEWAY, 'assay.schema.json'), 'utf8'));
@@ -58,6 +59,11 @@ describe('the schema of the config file and its reader', () => {
     inServers({ url, auth: { clientId: 'a', clientSecret: 'b', issuer: 'https://id.example' } }),
     inServers({ url, proxy: 'http://u:${P:-p}@p.example:3128', proxyResolves: true }),
     inServers({ openapi: './a.yaml', proxy: false }),
+    inServers({ url, auth: { ...CLIENT, clientSecret: 'b', grant: 'client_credentials' } }),
+    inServers({ url, auth: { ...CLIENT, privateKeyFile: 'k', grant: 'client_credentials', keyId: 'k' } }),
+    inServers({ url, auth: { ...CLIENT, privateKeyFile: 'k', algorithm: 'ES256', assertionAudience: 'a' } }),
+    inServers({ url, headerCommand: ['op', 'read'] }),
+    inServers({ url, ca: 'ca.pem', clientCertificate: { certFile: 'a', keyFile: 'b', passphrase: 'c' } }),
     inServers({ type: 'sse', httpUrl: url, isolation: 'shared', tools: ['a*'] }),
     inServers({ serverUrl: '${API}/mcp', tools: { allow: [], deny: ['b'] } }),
     inServers({ command: 'x', maxResultBytes: 10_000 }),
@@ -128,6 +134,17 @@ describe('the schema of the config file and its reader', () => {
     inServers({ url, proxyResolves: 'yes' }),
     inServers({ command: 'x', proxy: 'http://p.example' }),
     inServers({ url, auth: { token: 'a' } }),
+    inServers({ url, auth: { ...CLIENT, grant: 'client_credentials' } }),
+    inServers({ url, auth: { ...CLIENT, grant: 'device' } }),
+    inServers({ url, auth: { ...CLIENT, clientSecret: 'b', privateKeyFile: 'k' } }),
+    inServers({ url, auth: { clientId: 'a', privateKeyFile: 'k' } }),
+    inServers({ url, auth: { ...CLIENT, privateKeyFile: 'k', algorithm: 'HS256' } }),
+    inServers({ url, auth: { ...CLIENT, keyId: 'k' } }),
+    inServers({ url, clientCertificate: { certFile: 'a' } }),
+    inServers({ url, clientCertificate: { certFile: 'a', keyFile: 'b', other: 'c' } }),
+    inServers({ url, ca: ['a'] }),
+    inServers({ url, headerCommand: 'op read' }),
+    inServers({ url, headerCommand: [] }),
     inServers({ url, auth: { shared: 'no' } }),
     inServers({ openapi: 'a.yaml', document: '{}' }),
     inServers({ openapi: 'a.yaml', maxBytes: 0 }),

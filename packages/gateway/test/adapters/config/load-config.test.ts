@@ -408,6 +408,22 @@ describe('an entry for a server at a URL', () => {
     }
   });
 
+  it('is reported with what is wrong with its certificates', async () => {
+    const clientCertificate = { certFile: 'a', keyFile: 'b' };
+    await checkProblems({ url: 'http://e.org', clientCertificate }, [
+      'mcpServers.x.clientCertificate: the "url" begins with http://, so no certificate is used',
+    ]);
+    const url = 'https://e.org';
+    await checkProblems({ url, clientCertificate: 'a' }, [
+      'mcpServers.x.clientCertificate: this is not an object',
+    ]);
+    await checkProblems({ url, clientCertificate: { certFile: ' ' }, ca: '${secret:A}' }, [
+      'mcpServers.x.ca: a secret, file or command can only stand in the values of "env" and "headers"',
+      'mcpServers.x.clientCertificate: "keyFile" is missing',
+      'mcpServers.x.clientCertificate.certFile: the path is empty',
+    ]);
+  });
+
   it('is reported with the wrong member of "auth"', async () => {
     const url = 'https://e.org';
     await checkProblems({ url, auth: 'a' }, ['mcpServers.x.auth: this is not an object']);

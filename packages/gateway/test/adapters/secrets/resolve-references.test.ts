@@ -290,3 +290,37 @@ it('a secret is the user or the password of a proxy, and cannot make its URL lea
   expect([url.host, url.username, decodeURIComponent(url.password)]).toEqual(['p.example:3128', 'me', value]);
   expect(learnt).toEqual(expect.arrayContaining([value, `me:${value}`]));
 });
+
+it('a program prints further headers, which replace those of the entry and are masked', async () => {
+  const dir = tempDir();
+  const { resolver, learnt } = newResolver();
+  const resolve = async (printed: string): Promise<unknown> => {
+    const headerCommand = [process.execPath, '-e', `process.stdout.write(${JSON.stringify(printed)})`];
+    const url = 'https://e.org';
+    const headers = { authorization: 'Bearer old', 'X-Own': 'own' };
+    const resolved = await resolver.resolve(
+      serverWith(dir, { command: undefined, url, headers, headerCommand }),
+    );
+    if (!resolved.ok) return resolved.error;
+    const { transport } = resolved.value;
+    return transport.kind === 'http' ? transport.headers : undefined;
+  };
+  expect(await resolve('{"Authorization":"Bearer new-token-1","X-Tenant":"t"}')).toEqual({
+    ...{ Authorization: 'Bearer new-token-1', 'X-Own': 'own', 'X-Tenant': 't' },
+  });
+  expect(learnt).toContain('new-token-1');
+  const invalid = (reason: string): unknown => ({ code: 'VALUE_INVALID', member: 'headerCommand', reason });
+  expect(await resolve('Authorization: secret')).toEqual(invalid('it is not a JSON object'));
+  expect(await resolve('["secret"]')).toEqual(invalid('it is not a JSON object'));
+  expect(await resolve('{"A":1}')).toEqual(invalid('a member is not a text, or empty'));
+  expect(await resolve('{"A b":"c"}')).toEqual(invalid('a member cannot be the name of a header'));
+  expect(await resolve('{"A":"b","a":"c"}')).toEqual(invalid('a header appears twice'));
+  expect(await resolve('{"Mcp-Session-Id":"c"}')).toEqual(
+    invalid('Assay sets the header mcp-session-id itself'),
+  );
+  expect(await resolve('{"A":"b\\r\\nC: d"}')).toEqual(
+    invalid('a text contains a line break or another character that is not allowed in a header'),
+  );
+  const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`A${index}`, 'b']));
+  expect(await resolve(JSON.stringify(many))).toEqual(invalid('it has more than 50 headers'));
+});

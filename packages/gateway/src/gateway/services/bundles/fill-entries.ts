@@ -78,7 +78,9 @@ export function fillEntries(
 }
 
 /** Members whose absence does not hide where an entry leads. */
-const DISPENSABLE: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials']);
+const DISPENSABLE: ReadonlySet<string> = new Set([
+  ...['headers', 'env', 'auth', 'credentials', 'clientCertificate', 'headerCommand'],
+]);
 
 /** The entry with its secrets from the bundle, or else those stored here for the same destination. */
 function restore(

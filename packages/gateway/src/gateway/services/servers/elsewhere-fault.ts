@@ -6,7 +6,7 @@ import type { ConfigEntry } from '../../ports/config-entries.ts';
 export function findElsewhereFault(former: ConfigEntry, edits: ConfigEntry): EntryFault | undefined {
   const [before, after] = [originOf(former), originOf({ ...former, ...edits })];
   const isElsewhere = before !== undefined && after !== undefined && before !== after;
-  const left = ['headers', 'auth', 'credentials'].find(
+  const left = ['headers', 'headerCommand', 'auth', 'credentials', 'clientCertificate'].find(
     (field) => isPresent(former[field]) && edits[field] === undefined,
   );
   if (!isElsewhere || left === undefined) return undefined;

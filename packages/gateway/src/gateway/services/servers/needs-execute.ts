@@ -3,7 +3,20 @@ import { hasReference } from '../../../core/secrets/value-reference.ts';
 import type { ConfigEntry } from '../../ports/config-entries.ts';
 
 /** Members that start or confine a process. */
-const PROCESS_MEMBERS = ['command', 'args', 'env', 'cwd', 'sandbox', 'roots', 'network', 'sandboxAccepts'];
+const PROCESS_MEMBERS = [
+  'command',
+  'args',
+  'env',
+  'cwd',
+  'sandbox',
+  'roots',
+  'network',
+  'sandboxAccepts',
+  'headerCommand',
+];
+
+/** Members that name files of this machine. */
+const FILE_MEMBERS = ['clientCertificate', 'ca'];
 
 /**
  * Members that change who carries the traffic of an entry, or take a check away from it, while its credentials, sign-ins
@@ -29,13 +42,15 @@ function refers(value: unknown): boolean {
  * reads a file or a secret of this machine, or names a proxy.
  */
 export function needsExecute(entry: ConfigEntry): boolean {
-  const { type, openapi } = entry;
+  const { type, openapi, auth } = entry;
+  const isKeyRead = isJsonObject(auth) && 'privateKeyFile' in auth;
   const isPath = typeof openapi === 'string' && !/^https?:\/\//i.test(openapi);
   const isGiven = (member: string): boolean => (entry[member] ?? undefined) !== undefined;
   return (
     isPath ||
+    isKeyRead ||
     refers(entry) ||
-    [...PROCESS_MEMBERS, ...PROXY_MEMBERS].some(isGiven) ||
+    [...PROCESS_MEMBERS, ...FILE_MEMBERS, ...PROXY_MEMBERS].some(isGiven) ||
     (isGiven('type') && !URL_TYPES.includes(type))
   );
 }
