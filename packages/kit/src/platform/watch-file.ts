@@ -1,5 +1,5 @@
 import { unwatchFile, watchFile as pollFile, type BigIntStats } from 'node:fs';
-import { toFileFacts, toFileMark } from './files.ts';
+import { readFileFacts, readFileFactsNow, toFileFacts, toFileMark, type FileFacts } from './files.ts';
 
 export interface FileWatcher {
   close(): void;
@@ -18,16 +18,34 @@ const POLL_MS = 250;
  */
 export function watchFile(path: string, onChange: () => void): FileWatcher {
   let timer: NodeJS.Timeout | undefined;
-  const compare = (now: BigIntStats, before: BigIntStats): void => {
-    if (toFileMark(toFileFacts(now)) === toFileMark(toFileFacts(before))) return;
+  let isClosed = false;
+  let mark = readMark(path);
+  const compare = (facts: FileFacts | undefined): void => {
+    const now = toFileMark(facts);
+    if (now === mark || isClosed) return;
+    mark = now;
     clearTimeout(timer);
     timer = setTimeout(onChange, QUIET_MS);
   };
-  pollFile(path, { interval: POLL_MS, persistent: false, bigint: true }, compare);
+  const onPoll = (now: BigIntStats): void => compare(now.nlink === 0n ? undefined : toFileFacts(now));
+  pollFile(path, { interval: POLL_MS, persistent: false, bigint: true }, onPoll);
+  // The first poll only notes the state of the file, which may have changed since this call.
+  const first = setTimeout(() => void readFileFacts(path).then(compare), POLL_MS).unref();
   return {
     close: () => {
+      isClosed = true;
+      clearTimeout(first);
       clearTimeout(timer);
-      unwatchFile(path, compare);
+      unwatchFile(path, onPoll);
     },
   };
+}
+
+function readMark(path: string): string {
+  try {
+    return toFileMark(readFileFactsNow(path));
+  } catch {
+    // Not readable now, which a poll shows like a file that does not exist.
+    return toFileMark(undefined);
+  }
 }

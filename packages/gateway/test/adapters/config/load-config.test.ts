@@ -418,7 +418,7 @@ describe('an entry for a server at a URL', () => {
       'mcpServers.x.clientCertificate: this is not an object',
     ]);
     await checkProblems({ url, clientCertificate: { certFile: ' ' }, ca: '${secret:A}' }, [
-      'mcpServers.x.ca: a secret, file or command can only stand in the values of "env" and "headers"',
+      'mcpServers.x.ca: a secret, file or command can only stand in the values of "env" and "headers", and for the user and the password in "proxy"',
       'mcpServers.x.clientCertificate: "keyFile" is missing',
       'mcpServers.x.clientCertificate.certFile: the path is empty',
     ]);
