@@ -106,7 +106,7 @@ describe('the requests of a sign-in', () => {
 
 describe('the files of certificates', () => {
   it.each([
-    ['keyFile', { certFile, keyFile: encryptedFile }, 'its key is encrypted, and there is no "passphrase"'],
+    ['keyFile', { certFile, keyFile: encryptedFile }, 'it is encrypted, and there is no "passphrase"'],
     [
       'keyFile',
       { certFile, keyFile: encryptedFile, passphrase: 'x' },

@@ -87,7 +87,7 @@ describe('a result above the limit of its tool', () => {
     const uri = linkIn(answer);
     expect(uri).toMatch(/^assay:\/\/results\/[\w-]{22}$/);
     expect([textAt(notice ?? null, 'text'), link]).toEqual([
-      `[Assay left out the middle of this result: it has ${Buffer.byteLength(LARGE)} bytes, and the limit is 10000 (maxResultBytes). The whole result can be read as the resource ${uri} for 15 minutes.]`,
+      `[Assay left out the middle of this result: its ${Buffer.byteLength(LARGE)} bytes exceed the limit of 10000 (maxResultBytes). Read the full result as the resource ${uri} within 15 minutes.]`,
       { type: 'resource_link', uri, name: 'whole result', size: Buffer.byteLength(LARGE) },
     ]);
     expect(JSON.stringify(at(answer, 'result')).length).toBeLessThanOrEqual(LIMIT);
@@ -126,14 +126,14 @@ describe('a result above the limit of its tool', () => {
   });
 
   it('is an error that says how to go on if it is structured or cannot be cut', async () => {
-    for (const [raw, what] of [
-      [JSON.stringify({ content: [], structuredContent: { TEXT } }), 'a structured result'],
-      [JSON.stringify({ content: [], _meta: { TEXT } }), 'it'],
+    for (const [raw, why] of [
+      [JSON.stringify({ content: [], structuredContent: { TEXT } }), ', as it is structured'],
+      [JSON.stringify({ content: [], _meta: { TEXT } }), ''],
     ] as const) {
       const answer = await say(raw);
       expect([at(answer, 'result', 'isError'), textAt(answer, 'result', 'content', 0, 'text')]).toEqual([
         true,
-        `The tool "odd_say" was called and had its effect, but its result has ${Buffer.byteLength(raw)} bytes, the limit is 10000, and ${what} cannot be cut. Ask for less, or raise "maxResultBytes" of the server "odd" in its entry.`,
+        `The tool "odd_say" was called, but its result of ${Buffer.byteLength(raw)} bytes exceeds the limit of 10000 and cannot be cut${why}. Request less data, or raise "maxResultBytes" in the config entry of the server "odd".`,
       ]);
     }
   });

@@ -126,7 +126,7 @@ it.each([
     const { answer, ran } = await call(kind, 'add');
     expect(ran).toBe(0);
     expect(at(answer, 'error')).toMatchObject({
-      message: `Server "${kind}" refused the request: its session has expired (HTTP 400: "${said}"). Assay opens a new session and did not send the request again. Judging by that error, it was not carried out; you may repeat it.`,
+      message: `Server "${kind}" refused the request: its session has expired (HTTP 400: "${said}"). Assay is opening a new session and has not sent the request again. The error indicates that it was not carried out, so you may repeat it.`,
       data: { code: 'SESSION_RENEWED', causeCode: 'SESSION_EXPIRED' },
     });
     const next = await session.ask('tools/call', { name: `${kind}_add`, arguments: {} });

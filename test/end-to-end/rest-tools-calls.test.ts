@@ -328,7 +328,7 @@ describe('a response', () => {
       String(report).includes(differing),
     );
     expect(reports).toEqual([
-      `local: ${differing} returned a result that differs from its output schema, at "name"`,
+      `local: ${differing} returned a result that does not match its output schema: at "name"`,
     ]);
     const shown = (await world.admin.get(`/tools?text=${differing}`)).json();
     expect(at(shown, 'tools', 0)).toMatchObject({ outputSchema, outputValidation: 'warn' });

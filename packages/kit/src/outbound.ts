@@ -45,11 +45,11 @@ export type ProxyFault =
 export function formatProxyFault(fault: ProxyFault): string {
   switch (fault.code) {
     case 'PROXY_UNREACHABLE':
-      return `cannot be reached: there is no connection to the proxy ${fault.proxy} (${fault.error})`;
+      return `cannot be reached: no connection to the proxy ${fault.proxy} (${fault.error})`;
     case 'PROXY_CREDENTIALS_REFUSED':
       return `cannot be reached: the proxy ${fault.proxy} answers HTTP 407, so its credentials are missing or wrong`;
     case 'PROXY_REFUSED':
-      return `cannot be reached: the proxy ${fault.proxy} answers HTTP ${fault.status} instead of connecting to it`;
+      return `cannot be reached: the proxy ${fault.proxy} refused the connection with HTTP ${fault.status}`;
     case 'PROXY_NOT_ALLOWED':
       return `cannot be reached: the proxy ${fault.proxy} is at a ${fault.reaches.join(' and ')} address, so nothing was sent there`;
     case 'PROXY_INVALID':

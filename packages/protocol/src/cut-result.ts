@@ -1,4 +1,4 @@
-import { ArrayScan, ObjectScan, scanObject, type Scan } from './scan.ts';
+import { ArrayScan, ObjectScan, type Scan } from './scan.ts';
 import { MAX_SERVER_DEPTH } from './scanner.ts';
 import { buildPlan, findMember, type JsonObject, readJsonString, readRawValue, type Span } from './spans.ts';
 import { splice } from './splice.ts';
@@ -34,28 +34,36 @@ const RESULT = {
  * they are, and parts of the texts in which a border falls. Call it until it returns a value; it works in steps.
  */
 export function createResultCutter(bytes: Buffer, maxBytes: number): () => ResultCut | NoCut | undefined {
-  const scan = new ObjectScan(bytes, RESULT, true);
-  let content: Span | undefined;
-  let items: ArrayScan | undefined;
+  return toSteps(planCut(bytes, maxBytes));
+}
+
+/** Work that pauses after each step. */
+type Steps<T> = Generator<undefined, T, undefined>;
+
+/** A function that does one step, and returns the result after the last one. */
+function toSteps<T>(steps: Steps<T>): () => T | undefined {
   return () => {
-    if (content === undefined || items === undefined) {
-      const found = scan.step(STEP_BYTES);
-      if (found === undefined) return undefined;
-      const cuttable = findContent(bytes, found);
-      if (typeof cuttable === 'string') return cuttable;
-      content = cuttable;
-      items = new ArrayScan(bytes.subarray(content.start, content.end), MAX_ITEMS);
-      return undefined;
-    }
-    const spans = items.step(STEP_BYTES);
-    if (spans === undefined) return undefined;
-    const others = bytes.length - (content.end - content.start);
-    if (!Array.isArray(spans) || others > maxBytes * (1 - HEAD_PART - TAIL_PART)) return 'whole';
-    return {
-      content,
-      ...cutItems(bytes.subarray(content.start, content.end), spans as readonly Span[], maxBytes),
-    };
+    const { done, value } = steps.next();
+    return done === true ? value : undefined;
   };
+}
+
+function* runScan<T>(scan: { readonly step: (bytes: number) => T | undefined }): Steps<T> {
+  for (;;) {
+    const found = scan.step(STEP_BYTES);
+    if (found !== undefined) return found;
+    yield undefined;
+  }
+}
+
+function* planCut(bytes: Buffer, maxBytes: number): Steps<ResultCut | NoCut> {
+  const content = findContent(bytes, yield* runScan(new ObjectScan(bytes, RESULT, true)));
+  if (typeof content === 'string') return content;
+  const items = bytes.subarray(content.start, content.end);
+  const spans = yield* runScan(new ArrayScan(items, MAX_ITEMS));
+  const others = bytes.length - items.length;
+  if (!Array.isArray(spans) || others > maxBytes * (1 - HEAD_PART - TAIL_PART)) return 'whole';
+  return { content, ...(yield* cutItems(items, spans as readonly Span[], maxBytes)) };
 }
 
 /** The result with what was left out replaced by these items, as JSON texts. */
@@ -81,7 +89,11 @@ function findContent(bytes: Buffer, scan: Scan): Span | NoCut {
   return findMember(value, 'content') ?? 'whole';
 }
 
-function cutItems(bytes: Buffer, items: readonly Span[], maxBytes: number): Pick<ResultCut, 'head' | 'tail'> {
+function* cutItems(
+  bytes: Buffer,
+  items: readonly Span[],
+  maxBytes: number,
+): Steps<Pick<ResultCut, 'head' | 'tail'>> {
   const head: Buffer[] = [];
   const tail: Buffer[] = [];
   let first = 0;
@@ -90,7 +102,7 @@ function cutItems(bytes: Buffer, items: readonly Span[], maxBytes: number): Pick
     head.push(bytes.subarray(item.start, item.end));
     left -= size(item) + 1;
   }
-  const partial = cutText(itemAt(bytes, items[first]), left, 'head');
+  const partial = yield* cutText(itemAt(bytes, items[first]), left, 'head');
   if (partial !== undefined) head.push(partial.item);
   let last = items.length - 1;
   left = Math.floor(maxBytes * TAIL_PART);
@@ -103,7 +115,7 @@ function cutItems(bytes: Buffer, items: readonly Span[], maxBytes: number): Pick
     left -= size(item) + 1;
   }
   const from = last === first ? partial?.border : undefined;
-  const end = last < first ? undefined : cutText(itemAt(bytes, items[last]), left, 'tail', from);
+  const end = last < first ? undefined : yield* cutText(itemAt(bytes, items[last]), left, 'tail', from);
   if (end !== undefined) tail.push(end.item);
   return { head, tail: tail.reverse() };
 }
@@ -116,36 +128,32 @@ function size({ start, end }: Span): number {
   return end - start;
 }
 
-const ITEM = buildPlan({ type: {}, text: {} });
+const ITEM = { ...RESULT, plan: buildPlan({ type: {}, text: {} }) };
 
 /** A text item with the beginning or the end of its text, in at most `maxBytes` bytes. `from`: what precedes is used. */
-function cutText(
+function* cutText(
   item: Buffer | undefined,
   maxBytes: number,
   part: 'head' | 'tail',
   from = 0,
-): { readonly item: Buffer; readonly border: number } | undefined {
-  const text = item && findText(item);
-  if (item === undefined || text === undefined) return undefined;
+): Steps<{ readonly item: Buffer; readonly border: number } | undefined> {
+  if (item === undefined) return undefined;
+  const text = yield* findText(item);
+  if (text === undefined) return undefined;
   const room = maxBytes - (item.length - size(text) + QUOTES);
   if (room <= 0) return undefined;
   const [start, end] = [text.start + 1, text.end - 1];
   const border =
     part === 'head'
-      ? findBorder(item, { start, end }, Math.min(start + room, end), 'back')
-      : findBorder(item, { start, end }, Math.max(end - room, start, from), 'forth');
+      ? findBorder(item, { start, end }, Math.min(start + room, end), 'backward')
+      : findBorder(item, { start, end }, Math.max(end - room, start, from), 'forward');
   const edit = part === 'head' ? { start: border, end, text: '' } : { start, end: border, text: '' };
   const isEmpty = part === 'head' ? border === start : border === end;
   return isEmpty ? undefined : { item: splice(item, [edit]), border };
 }
 
-function findText(item: Buffer): Span | undefined {
-  const scan = scanObject(item, {
-    plan: ITEM,
-    strict: false,
-    refusesTwice: true,
-    maxDepth: MAX_SERVER_DEPTH,
-  });
+function* findText(item: Buffer): Steps<Span | undefined> {
+  const scan = yield* runScan(new ObjectScan(item, ITEM, true));
   if (!scan.ok || readJsonString(item, findMember(scan.value, 'type')) !== 'text') return undefined;
   const text = findMember(scan.value, 'text');
   return text !== undefined && item[text.start] === QUOTE ? text : undefined;
@@ -154,16 +162,21 @@ function findText(item: Buffer): Span | undefined {
 const QUOTES = 2;
 
 /** The nearest position between two characters of a JSON string's content, in this direction. */
-function findBorder(bytes: Buffer, { start, end }: Span, at: number, way: 'back' | 'forth'): number {
+function findBorder(
+  bytes: Buffer,
+  { start, end }: Span,
+  at: number,
+  direction: 'backward' | 'forward',
+): number {
   let border = at;
   // In the middle of a character of several bytes.
   while (border > start && border < end && ((bytes[border] ?? 0) & 0xc0) === 0x80)
-    border += way === 'back' ? -1 : 1;
+    border += direction === 'backward' ? -1 : 1;
   const escape = findEscape(bytes, start, border);
-  if (escape !== undefined) border = way === 'back' ? escape.start : escape.end;
+  if (escape !== undefined) border = direction === 'backward' ? escape.start : escape.end;
   // Between the two escapes of one character.
   if (isSurrogate(bytes, border - 6, 'd8') && isSurrogate(bytes, border, 'dc'))
-    border += way === 'back' ? -6 : 6;
+    border += direction === 'backward' ? -6 : 6;
   return Math.min(Math.max(border, start), end);
 }
 
@@ -194,44 +207,32 @@ function isSurrogate(bytes: Buffer, at: number, kind: 'd8' | 'dc'): boolean {
 
 /** The result of `resources/read` for a whole result: one content for each of its items, with their texts as written. */
 export function createContentsBuilder(bytes: Buffer, uri: string): () => Buffer | undefined {
-  const scan = new ObjectScan(bytes, RESULT, true);
-  let content: Buffer | undefined;
-  let items: ArrayScan | undefined;
-  let spans: readonly Span[] | undefined;
-  const texts: string[] = [];
-  return () => {
-    if (content === undefined || items === undefined) {
-      const found = scan.step(STEP_BYTES);
-      if (found === undefined) return undefined;
-      const span = findContent(bytes, found);
-      content = typeof span === 'string' ? Buffer.from('[]') : bytes.subarray(span.start, span.end);
-      items = new ArrayScan(content, MAX_ITEMS);
-      return undefined;
-    }
-    if (spans === undefined) {
-      const found = items.step(STEP_BYTES);
-      if (found !== undefined) spans = Array.isArray(found) ? (found as readonly Span[]) : [];
-      return undefined;
-    }
-    for (let done = 0; texts.length < spans.length;) {
-      if (done >= STEP_BYTES) return undefined;
-      const { start = 0, end = 0 } = spans[texts.length] ?? {};
-      texts.push(toContents(content.subarray(start, end), uri));
-      done += end - start;
-    }
-    return Buffer.from(`{"contents":[${texts.join(',')}]}`);
-  };
+  return toSteps(buildContents(bytes, uri));
 }
 
-const CONTENT = buildPlan({ type: {}, text: {}, data: {}, mimeType: {}, resource: { uri: {} } });
+function* buildContents(bytes: Buffer, uri: string): Steps<Buffer> {
+  const span = findContent(bytes, yield* runScan(new ObjectScan(bytes, RESULT, true)));
+  const content = typeof span === 'string' ? Buffer.from('[]') : bytes.subarray(span.start, span.end);
+  const found = yield* runScan(new ArrayScan(content, MAX_ITEMS));
+  const texts: string[] = [];
+  let done = 0;
+  for (const { start, end } of Array.isArray(found) ? (found as readonly Span[]) : []) {
+    texts.push(yield* toContents(content.subarray(start, end), uri));
+    done += end - start;
+    if (done < STEP_BYTES) continue;
+    done = 0;
+    yield undefined;
+  }
+  return Buffer.from(`{"contents":[${texts.join(',')}]}`);
+}
 
-function toContents(item: Buffer, uri: string): string {
-  const scan = scanObject(item, {
-    plan: CONTENT,
-    strict: false,
-    refusesTwice: true,
-    maxDepth: MAX_SERVER_DEPTH,
-  });
+const CONTENT = {
+  ...RESULT,
+  plan: buildPlan({ type: {}, text: {}, data: {}, mimeType: {}, resource: { uri: {} } }),
+};
+
+function* toContents(item: Buffer, uri: string): Steps<string> {
+  const scan = yield* runScan(new ObjectScan(item, CONTENT, true));
   const members = scan.ok ? scan.value : undefined;
   const raw = (key: string): string | undefined => rawString(item, members, key);
   const type = readJsonString(item, findMember(members, 'type'));

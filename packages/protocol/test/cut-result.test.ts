@@ -43,6 +43,20 @@ describe('a result that is too large', () => {
     );
   });
 
+  it('is read in steps, also within one large item', () => {
+    const item = textItem('a', { x: Array.from({ length: 1_000_000 }, () => 0) });
+    const countSteps = (step: () => unknown): number => {
+      let steps = 1;
+      while (step() === undefined) steps += 1;
+      return steps;
+    };
+    const bytes = Buffer.from(contentOf(item));
+    const least = bytes.length / (256 * 1024);
+    // The result, its list of items, and the item for its beginning and for its end.
+    expect(countSteps(createResultCutter(bytes, 1_000))).toBeGreaterThan(3.5 * least);
+    expect(countSteps(createContentsBuilder(bytes, 'assay://x'))).toBeGreaterThan(2.5 * least);
+  });
+
   it.each<[what: string, text: string, why: string]>([
     ['has a structure', '{"content":[],"structuredContent":{}}', 'structured'],
     ['asks for input', '{"resultType":"input_required","content":[]}', 'input'],

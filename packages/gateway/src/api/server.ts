@@ -157,11 +157,11 @@ const ENTRY = {
     .optional()
     .meta({
       description:
-        'URL of the HTTP proxy for its requests, with user and password if it wants them, instead of that of the environment. `false`: none. Requires the scope `execute`.',
+        'URL of the HTTP proxy for requests of this entry, with user and password if required; overrides the proxy of the environment. `false`: no proxy. Requires the scope `execute`.',
     }),
   proxyResolves: z.boolean().nullable().optional().meta({
     description:
-      'Whether the proxy may connect to a host that Assay cannot resolve, so that nothing checks where it leads. Requires the scope `execute`.',
+      'Whether the proxy may resolve host names that Assay cannot; their addresses are then not checked. Requires the scope `execute`.',
   }),
   command: z.string().nullable().optional(),
   args: z.array(z.string()).nullable().optional(),

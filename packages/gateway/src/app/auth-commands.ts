@@ -125,7 +125,7 @@ function serverIn(servers: readonly ServerSpec[], name: string): Result<ServerSp
   if (getSourceKind(spec.transport).signIn(spec.transport)?.auth?.grant === 'client_credentials')
     return err({
       code: 'ARGUMENTS_INVALID',
-      reason: `server ${JSON.stringify(name)} is signed in to with client credentials, so nobody has to; if it is down, \`assay doctor\` says why`,
+      reason: `server ${JSON.stringify(name)} uses client credentials and needs no sign-in; if it is down, run \`assay doctor\``,
     });
   return hasOwnAuthorization(spec)
     ? err({

@@ -25,13 +25,13 @@ export interface EarlyStart {
 }
 
 /** How many processes of servers may be starting at once. */
-export function countStartSlots(): number {
+export function getMaxConcurrentStarts(): number {
   return Math.max(2, availableParallelism());
 }
 
 /**
- * Starts the processes of the config's first servers at once, as many as may be starting at the same time. Most of the time until the first list is spent starting them,
- * and the rest of Assay loads meanwhile. Undefined if that would not help, because the lists are cached.
+ * Starts the processes of the config's first servers at once, up to the limit of concurrent starts: most of the time
+ * until the first list is spent on that, and the rest of Assay loads meanwhile. Undefined if that would not help, because the lists are cached.
  */
 export async function startEarly(options: StdioOptions): Promise<EarlyStart | undefined> {
   const configEnvironment = toConfigEnvironment(options);
@@ -50,7 +50,7 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
     const command = kind.command(spec.transport);
     if (
       command !== undefined &&
-      children.size < countStartSlots() &&
+      children.size < getMaxConcurrentStarts() &&
       spec.references === undefined &&
       command.sandbox !== 'strict' &&
       !kind.isConfined

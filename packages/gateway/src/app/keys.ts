@@ -36,7 +36,7 @@ export function openCredentials(
   return new ServerCredentials({
     store,
     place: getKeyLocation({ home, configEnvironment }),
-    learn: (found) => secrets.add(found),
+    learn: (found, owner) => (owner === undefined ? secrets.add(found) : secrets.addRotating(owner, found)),
     isPersonal,
     log,
     rules,

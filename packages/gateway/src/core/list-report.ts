@@ -28,7 +28,7 @@ export type ListReportCode =
 
 /** A sentence without its full stop. `where`: a phrase. */
 export function formatDifference({ tool, where }: { readonly tool: string; readonly where: string }): string {
-  return `${tool} returned a result that differs from its output schema, ${where}`;
+  return `${tool} returned a result that does not match its output schema: ${where}`;
 }
 
 /** A tool, prompt, resource or server instructions that Assay lists differently from the server, or leaves out. */

@@ -1,7 +1,7 @@
 /** A place in the queue of starts. */
 export interface StartTurn {
   /** Lets it start before all that nobody waits for. */
-  urge(): void;
+  prioritize(): void;
   /** Frees its slot, or leaves the queue. */
   end(): void;
 }
@@ -27,7 +27,7 @@ export class StartQueue {
     this.#waiting.push(entry);
     this.#advance();
     return {
-      urge: () => {
+      prioritize: () => {
         if (entry.isUrgent || this.#started.has(entry)) return;
         entry.isUrgent = true;
         // Behind those that were urgent before.

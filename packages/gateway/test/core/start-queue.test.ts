@@ -23,9 +23,9 @@ it('starts as many as there are slots, and the next one when one has ended', () 
 it('starts what a call waits for first, in order of arrival, also if that is known only later', () => {
   const { started, enter } = queueOfTwo();
   const [a, , , , e] = ['a', 'b', 'c', 'd', 'e'].map((name) => enter(name));
-  e?.urge();
+  e?.prioritize();
   enter('f', true);
-  e?.urge();
+  e?.prioritize();
   a?.end();
   expect(started).toEqual(['a', 'b', 'e']);
   e?.end();
@@ -37,7 +37,7 @@ it('skips what left the queue, which frees no slot', () => {
   const [a, , c] = ['a', 'b', 'c', 'd', 'e'].map((name) => enter(name));
   c?.end();
   expect(started).toEqual(['a', 'b']);
-  a?.urge();
+  a?.prioritize();
   a?.end();
   expect(started).toEqual(['a', 'b', 'd']);
 });

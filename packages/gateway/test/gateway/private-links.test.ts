@@ -13,7 +13,10 @@ afterEach(() => vi.useRealTimers());
 const PATIENCE = { timeoutMs: 60_000, cancellation: undefined };
 
 /** The links of a stateful server, and why each one was closed, by the subject it was opened for. */
-function statefulLinks(processes = 32): {
+function statefulLinks(
+  processes = 32,
+  ended: () => Promise<void> = () => Promise.resolve(),
+): {
   readonly links: PrivateLinks;
   readonly closed: string[];
   readonly take: (subject: string, owner?: LinkOwner['kind']) => ReturnType<PrivateLinks['take']>;
@@ -25,8 +28,10 @@ function statefulLinks(processes = 32): {
   const connect: Connect = async (_, { client, events }) => {
     const profile = await client;
     ask = events.requested;
-    const close = async (cause: Cause): Promise<void> =>
-      void closed.push(`${profile?.subject} ${cause.code}`);
+    const close = (cause: Cause): Promise<void> => {
+      closed.push(`${profile?.subject} ${cause.code}`);
+      return ended();
+    };
     return ok({ ...listLink(() => '{}'), close });
   };
   const { spec } = listed('a');
@@ -67,6 +72,18 @@ it('beyond the limit, the process that was unused longest makes room; if all are
   expect(await take('d')).toMatchObject({ ok: false, error: { code: 'SERVER_BUSY' } });
 });
 
+it('processes that do not end are bounded, too: no more are started', async () => {
+  const { take, links } = statefulLinks(2, () => new Promise(() => undefined));
+  const outcomes: boolean[] = [];
+  for (const subject of ['a', 'b', 'c']) {
+    const taken = await take(subject);
+    outcomes.push(taken.ok);
+    if (taken.ok) taken.value.release();
+    links.closeWhenUnused(subject, { code: 'CLIENT_GONE' });
+  }
+  expect(outcomes).toEqual([true, true, false]);
+});
+
 it('the process of a closed connection ends after the call that is suspended there, and serves no other call', async () => {
   const { links, closed, take } = statefulLinks();
   const suspended = await take('a', 'connection');
@@ -74,7 +91,7 @@ it('the process of a closed connection ends after the call that is suspended the
   if (!suspended.ok || !other.ok) throw new Error('there must be links');
   expect(other.value).not.toBe(suspended.value);
   other.value.release();
-  links.abandon('a', { code: 'CLIENT_GONE' });
+  links.closeWhenUnused('a', { code: 'CLIENT_GONE' });
   await vi.waitFor(() => expect(closed).toEqual(['a LINK_CLOSED']));
   suspended.value.release();
   await vi.waitFor(() => expect(closed).toEqual(['a LINK_CLOSED', 'a CLIENT_GONE']));

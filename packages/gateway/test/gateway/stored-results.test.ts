@@ -21,7 +21,7 @@ it('a whole result is found by its id, of which the store has only the hash, unt
     open: () => Promise.resolve({ ok: true, value: store }),
     createId: () => 'A'.repeat(22),
     nowMs: () => nowMs,
-    lifeMs: 20,
+    ttlMs: 20,
     bounds: { bytesPerSubject: RESULT.bytes.length, totalBytes: 100 },
   });
   endLater(() => {

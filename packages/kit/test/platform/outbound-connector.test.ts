@@ -312,7 +312,7 @@ describe('requests of tools and those to issuers', () => {
     const refusing = await serveConnectProxy({ status: 403 });
     expect(await ask(refusing)).toEqual({
       kind: 'failed',
-      reason: `cannot be reached: the proxy ${at(refusing)} answers HTTP 403 instead of connecting to it`,
+      reason: `cannot be reached: the proxy ${at(refusing)} refused the connection with HTTP 403`,
     });
   });
 

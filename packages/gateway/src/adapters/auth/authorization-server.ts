@@ -31,11 +31,11 @@ const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
 
 /**
- * Opens a fetch for URLs named by the server at this URL, or by its entry. The caller closes it. Throws Unfetched if a file
- * of the entry's certificates cannot be used.
+ * Opens a fetch for URLs named by the server at this URL, or by its entry. The caller closes it. Throws SignInFault if a
+ * file of the entry's certificates cannot be used.
  */
 export async function openFetchFor(
-  { url, chooser, auth, way, tls }: ServerUrl,
+  { url, chooser, auth, proxySpec, tls }: ServerUrl,
   rules: ReachRules,
   signal?: AbortSignal,
 ): Promise<CarefulFetch> {
@@ -53,7 +53,7 @@ export async function openFetchFor(
   return openCarefulFetch({
     secureContextFor: (target) => (ownOrigins.has(target.origin) ? secureContext : undefined),
     reachesFor: (target) => rules[chooserOf(target)],
-    outboundFor: (target) => toOutbound(rules, chooserOf(target), way, chooser),
+    outboundFor: (target) => toOutbound(rules, chooserOf(target), proxySpec, chooser),
     remedy: (reaches, target) => formatReachRemedy(reaches, chooserOf(target)),
     allowsPlainLoopback: isLoopback || entryUrls.some(({ hostname }) => isLoopbackName(hostname)),
     limitMs: REQUEST_LIMIT_MS,
@@ -66,7 +66,7 @@ async function readSecureContext(tls: TlsFiles | undefined): Promise<SecureConte
   const context = tls && (await openSecureContext(tls));
   if (context === undefined || context.ok) return context?.value;
   const { file, path, reason } = context.error;
-  throw new Unfetched(
+  throw new SignInFault(
     `the file ${JSON.stringify(path)} of "${formatTlsMember(file)}" cannot be used: ${reason}`,
   );
 }
@@ -119,11 +119,12 @@ export async function renew(
       : { kind: 'ended', cause: { code: 'TOKEN_INVALID' } };
   } catch (error) {
     if (error instanceof OAuthError) return refusedRenewal(error, status);
-    const fault: RenewalFault =
-      error instanceof Unfetched || error instanceof SignInFault
-        ? { code: 'AUTHORIZATION_SERVER_UNREACHABLE', reason: error.message }
-        : { code: 'TOKEN_RESPONSE_INVALID' };
-    return { kind: 'failed', fault };
+    if (error instanceof Unfetched || error instanceof SignInFault) {
+      // A SignInFault is about a key or certificate of this machine.
+      const reason = error instanceof Unfetched ? error.message : `cannot be asked: ${error.message}`;
+      return { kind: 'failed', fault: { code: 'AUTHORIZATION_SERVER_UNREACHABLE', reason } };
+    }
+    return { kind: 'failed', fault: { code: 'TOKEN_RESPONSE_INVALID' } };
   } finally {
     await fetching?.close();
   }
@@ -229,7 +230,7 @@ export async function revoke(
     const response = await fetching.fetch(endpoint, { method: 'POST', headers, body });
     return response.ok;
   } catch (error) {
-    if (error instanceof Unfetched) return false;
+    if (error instanceof Unfetched || error instanceof SignInFault) return false;
     throw error;
   } finally {
     await fetching?.close();

@@ -49,8 +49,8 @@ export async function signClientAssertion(
   if (signing === undefined)
     throw new SignInFault(
       algorithm === undefined
-        ? `${describe(path)}: it is none for ${SIGNINGS.map((one) => one.algorithm).join(', ')}`
-        : `${describe(path)}: it is none for ${algorithm}, which "auth.algorithm" names`,
+        ? `${describe(path)}: it fits none of ${SIGNINGS.map((one) => one.algorithm).join(', ')}`
+        : `${describe(path)}: it does not fit "auth.algorithm", which is ${algorithm}`,
     );
   const iat = Math.floor(nowMs / 1_000);
   const header = { alg: signing.algorithm, typ: 'JWT', ...(keyId !== undefined && { kid: keyId }) };
@@ -69,7 +69,7 @@ async function readKey(path: string): Promise<KeyObject> {
   const key = readPrivateKey(text.value);
   if (!key.ok) throw new SignInFault(`${describe(path)}: ${key.error}`);
   if (isRsa(key.value) && (key.value.asymmetricKeyDetails?.modulusLength ?? 0) < MIN_RSA_BITS)
-    throw new SignInFault(`${describe(path)}: it has less than ${MIN_RSA_BITS} bits`);
+    throw new SignInFault(`${describe(path)}: it has fewer than ${MIN_RSA_BITS} bits`);
   return key.value;
 }
 

@@ -1,6 +1,7 @@
 import type { AuthorizationServerMetadata } from '@modelcontextprotocol/client';
 import type { AuthSpec } from '../../core/server-spec.ts';
 import { ASSERTION_TYPE, signClientAssertion } from './client-assertion.ts';
+import { SignInFault } from './sign-in-answer.ts';
 import type { HeldClient } from './credential-content.ts';
 
 interface TokenRequest {
@@ -61,6 +62,8 @@ async function addAssertion(
   body: URLSearchParams,
 ): Promise<void> {
   const clientId = client.client_id;
+  // A sign-in from before the key was configured belongs to a client that its server may have named.
+  if (clientId !== auth.clientId) throw new SignInFault('the sign-in is of another client; sign in again');
   body.set('client_id', clientId);
   body.set('client_assertion_type', ASSERTION_TYPE);
   body.set('client_assertion', await signClientAssertion(auth, { clientId, audience }));

@@ -1,7 +1,7 @@
 import { isJsonObject, parseJson } from '@assay-mcp/kit/json-object';
 import { quote } from '@assay-mcp/kit/printable';
 import { truncateText } from '@assay-mcp/kit/shorten';
-import { mergeScopes, type BearerChallenge } from '@assay-mcp/protocol/challenge';
+import type { BearerChallenge } from '@assay-mcp/protocol/challenge';
 import type { ReachRules } from '../../core/reach-rules.ts';
 import { openFetchFor } from './authorization-server.ts';
 import type { ServerUrl } from './server-url.ts';
@@ -10,7 +10,7 @@ import { isSendable } from './credential-content.ts';
 import { discover } from './discovery.ts';
 import { SignInFault } from './sign-in-answer.ts';
 
-export interface MachineToken {
+export interface ClientCredentialsToken {
   readonly access: string;
   readonly expiresMs: number | undefined;
 }
@@ -18,11 +18,11 @@ export interface MachineToken {
 /**
  * Gets a token with the client credentials of an entry (RFC 6749, section 4.4; SEP-1046). Throws SignInFault or Unfetched.
  */
-export async function requestMachineToken(
+export async function requestClientCredentialsToken(
   asked: ServerUrl,
   challenge: BearerChallenge | undefined,
   rules: ReachRules,
-): Promise<MachineToken> {
+): Promise<ClientCredentialsToken> {
   const { url, auth = {} } = asked;
   const { clientId, clientSecret } = auth;
   if (clientId === undefined) throw new SignInFault('there is no "auth.clientId"');
@@ -32,9 +32,9 @@ export async function requestMachineToken(
     if (metadata === undefined)
       throw new SignInFault(`the authorization server has no metadata (${misses.join('; ')})`);
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
-    const scope = mergeScopes(auth.scope ?? challenge?.scope ?? resource?.scopes.join(' ')).join(' ');
-    if (scope !== '') body.set('scope', scope);
-    const target = auth.resource === false ? undefined : (auth.resource ?? resource?.resource);
+    // Nobody consents here, so the server must not choose what the token may do, nor get one that is good elsewhere.
+    if (auth.scope !== undefined) body.set('scope', auth.scope);
+    const target = auth.resource === false ? undefined : (auth.resource ?? resource?.resource ?? url.href);
     if (target !== undefined) body.set('resource', target);
     const client = {
       client_id: clientId,
@@ -50,7 +50,7 @@ export async function requestMachineToken(
   }
 }
 
-async function readToken(response: Response): Promise<MachineToken> {
+async function readToken(response: Response): Promise<ClientCredentialsToken> {
   const answer = parseJson(await response.text());
   const fields = isJsonObject(answer) ? answer : {};
   const { access_token: access, token_type: type, expires_in: seconds, error } = fields;

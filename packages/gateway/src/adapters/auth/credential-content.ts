@@ -67,9 +67,12 @@ export function toHeldTokens(tokens: OAuthTokens, nowMs: number): HeldTokens {
   return { access, refresh, scope, obtainedMs: nowMs, expiresMs };
 }
 
+/** A longer token does not fit into the headers that most servers accept. */
+const MAX_TOKEN_LENGTH = 16_384;
+
 /** RFC 6750, section 2.1, and the characters allowed in a header. */
 export function isSendable(token: string): boolean {
-  return /^[\x21-\x7e]+$/.test(token);
+  return token.length <= MAX_TOKEN_LENGTH && /^[\x21-\x7e]+$/.test(token);
 }
 
 const VERSION = 1;

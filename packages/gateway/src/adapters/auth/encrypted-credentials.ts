@@ -25,8 +25,8 @@ export interface OpenedCredential {
 export interface EncryptedCredentialsOptions {
   readonly store: Store;
   readonly place: KeyLocation;
-  /** Receives secrets that must be masked from now on. */
-  readonly learn: (secrets: readonly string[]) => void;
+  /** Receives secrets that must be masked from now on. Those of an owner replace its earlier ones. */
+  readonly learn: (secrets: readonly string[], owner?: string) => void;
 }
 
 /** The stored sign-ins, encrypted and decrypted with the encryption key. */

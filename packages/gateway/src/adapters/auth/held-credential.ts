@@ -86,7 +86,7 @@ export class HeldCredential implements Authorizer {
   }
 
   /** Its entry may have changed without changing whose sign-in this is. */
-  follow(asked: ServerUrl): void {
+  updateServerUrl(asked: ServerUrl): void {
     this.#asked = asked;
   }
 

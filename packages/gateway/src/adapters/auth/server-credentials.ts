@@ -18,7 +18,7 @@ import { readEncryptionKey } from './encryption-key.ts';
 import { toServerUrl } from './server-url.ts';
 import { HeldCredential } from './held-credential.ts';
 import type { RememberedChallenge } from './remembered-challenge.ts';
-import { MachineCredential } from './machine-credential.ts';
+import { ClientCredentialsAuthorizer } from './client-credentials-authorizer.ts';
 import { hasOwnAuthorization, getSourceKind, type SignInTarget } from '../../core/sources/source-kinds.ts';
 import { Listeners } from '../../core/listeners.ts';
 
@@ -44,9 +44,9 @@ export class ServerCredentials implements Credentials {
   readonly #options: ServerCredentialsOptions;
   readonly #held = new Map<string, Held>();
   /** By server. */
-  readonly #machines = new Map<
+  readonly #clientCredentials = new Map<
     string,
-    { readonly target: SignInTarget; readonly credential: MachineCredential }
+    { readonly target: SignInTarget; readonly credential: ClientCredentialsAuthorizer }
   >();
   /** Servers, by name and identity, that are known to require a sign-in. */
   readonly #asking = new Set<string>();
@@ -67,9 +67,9 @@ export class ServerCredentials implements Credentials {
     const target = getSourceKind(spec.transport).signIn(spec.transport);
     if (target === undefined || hasOwnAuthorization(spec)) return undefined;
     if (target.auth?.grant === 'client_credentials') {
-      const machine = this.#machineFor(spec, target);
-      await machine.freshen();
-      return machine;
+      const authorizer = this.#getClientCredentials(spec, target);
+      await authorizer.freshen();
+      return authorizer;
     }
     if (!this.#isRead && (await this.#mayHaveSome())) await this.#read();
     const held = this.#heldFor(spec, target, this.#isOwn(spec) ? subject : LOCAL_USER.subject);
@@ -95,7 +95,7 @@ export class ServerCredentials implements Credentials {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#listeners.clear();
-    const all = [...this.#held.values(), ...this.#machines.values()];
+    const all = [...this.#held.values(), ...this.#clientCredentials.values()];
     await Promise.all(all.map(({ credential }) => credential.settled()));
     await this.#credentials;
     this.#unsubscribe?.();
@@ -118,7 +118,7 @@ export class ServerCredentials implements Credentials {
     const key = JSON.stringify([serverKey(spec), subject]);
     const asked = toServerUrl(spec, target);
     const found = this.#held.get(key);
-    found?.credential.follow(asked);
+    found?.credential.updateServerUrl(asked);
     if (found !== undefined) return found.credential;
     const credential = new HeldCredential({
       server: spec.name,
@@ -136,13 +136,13 @@ export class ServerCredentials implements Credentials {
   }
 
   /** A changed entry starts anew. */
-  #machineFor(spec: ServerSpec, target: SignInTarget): MachineCredential {
-    const known = this.#machines.get(spec.name);
+  #getClientCredentials(spec: ServerSpec, target: SignInTarget): ClientCredentialsAuthorizer {
+    const known = this.#clientCredentials.get(spec.name);
     if (known !== undefined && isDeepStrictEqual(known.target, target)) return known.credential;
     const { rules, log, learn } = this.#options;
     const asked = toServerUrl(spec, target);
-    const credential = new MachineCredential({ server: spec.name, asked, rules, log, learn });
-    this.#machines.set(spec.name, { target, credential });
+    const credential = new ClientCredentialsAuthorizer({ server: spec.name, asked, rules, log, learn });
+    this.#clientCredentials.set(spec.name, { target, credential });
     return credential;
   }
 

@@ -10,11 +10,11 @@ export interface ServerUrl {
   /** Its URLs were chosen together with that of the server. */
   readonly auth?: AuthSpec | undefined;
   /** The proxy of its entry. */
-  readonly way?: ProxySpec | undefined;
+  readonly proxySpec?: ProxySpec | undefined;
   /** Certificates for its origin and those that `auth` names. */
   readonly tls?: TlsFiles | undefined;
 }
 
-export function toServerUrl(spec: ServerSpec, { url, auth, tls, ...way }: SignInTarget): ServerUrl {
-  return { url, chooser: getUrlChooser(spec), auth, tls, way };
+export function toServerUrl(spec: ServerSpec, { url, auth, tls, ...proxySpec }: SignInTarget): ServerUrl {
+  return { url, chooser: getUrlChooser(spec), auth, tls, proxySpec };
 }

@@ -265,7 +265,7 @@ function checkCredentials(auth: Entry): void {
       collector.problem(
         position,
         `there is no "privateKeyFile" for this "${name}"`,
-        'Add it, or leave the key out.',
+        'Add "privateKeyFile", or remove this key.',
       );
   }
   if (grant?.node.value === 'client_credentials' && secret === undefined && key === undefined)

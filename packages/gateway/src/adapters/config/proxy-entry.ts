@@ -13,13 +13,13 @@ import {
 /** A test compares the descriptions with docs/CONFIG.md. */
 export const PROXY_MEMBERS: EntryMembers = {
   proxy: described(
-    'URL of the HTTP proxy for its requests, with user and password if it wants them, instead of that of the environment; false: none',
+    'URL of the HTTP proxy for requests of this entry, with user and password if required; overrides the proxy of the environment; false: no proxy',
     withSchema(text, () => ({
       anyOf: [{ type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://|\\$\\{' }, { const: false }],
     })),
   ),
   proxyResolves: described(
-    'whether the proxy may connect to a host that Assay cannot resolve, so that nothing checks where it leads',
+    'whether the proxy may resolve host names that Assay cannot; their addresses are then not checked',
     flag,
   ),
 };

@@ -183,7 +183,7 @@ const COMMON_MEMBERS = {
     toolFilter,
   ),
   maxResultBytes: described(
-    'size above which a result is cut, with a link to the whole: 10000 to 67108864 for all its tools, or by tool: { "export_*": 200000 }; the first pattern that matches counts',
+    'maximum size of a result in bytes, 10000 to 67108864; of a larger one the middle is left out, with a link to the full result. One number for all tools, or one per pattern: { "export_*": 200000 }; the first match wins',
     resultLimits,
   ),
 };

@@ -53,7 +53,7 @@ export const STDIO_MEMBERS: EntryMembers = {
     flag,
   ),
   stopTimeoutMs: described(
-    'time in ms for its process to end after its stdin closed, and again after SIGTERM; then it is killed',
+    'time in ms that its process has to exit after its stdin closes, and again after SIGTERM, before it is killed',
     stopTimeout,
   ),
   sandboxAccepts: described(

@@ -12,6 +12,7 @@ import { isJsonObject, parseJson } from '@assay-mcp/kit/json-object';
 import type { ServerSpec, Transport } from '../../core/server-spec.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { readTextWithin } from '@assay-mcp/kit/platform/bounded-file';
+import { TokenBucket } from '@assay-mcp/kit/token-bucket';
 import { MAX_VALUE_BYTES, printValue } from './print-value.ts';
 
 export interface ResolverOptions {
@@ -32,6 +33,8 @@ export interface ResolverOptions {
 export class ReferenceResolver {
   readonly #options: ResolverOptions;
   readonly #printed = new Map<string, Promise<Result<string, string>>>();
+  /** By program with its arguments. */
+  readonly #runs = new Map<string, TokenBucket>();
 
   constructor(options: ResolverOptions) {
     this.#options = options;
@@ -63,7 +66,16 @@ export class ReferenceResolver {
         typeof part !== 'string' && part.kind === 'command' ? [toKey(part.argv)] : [],
       ),
     );
-    return keys.map((key) => this.#printed.delete(key)).some(Boolean);
+    return keys.map((key) => this.#mayRunAgain(key) && this.#printed.delete(key)).some(Boolean);
+  }
+
+  /** A server that keeps refusing must not make a program run with every call. */
+  #mayRunAgain(key: string): boolean {
+    const nowMs = performance.now();
+    const runs =
+      this.#runs.get(key) ?? new TokenBucket({ perSecond: MAX_RUNS / 60, capacity: MAX_RUNS, nowMs });
+    this.#runs.set(key, runs);
+    return runs.take(nowMs);
   }
 
   async #printHeaders(
@@ -163,6 +175,8 @@ function findValueFault(member: EntryReference['member'], value: string): string
 }
 
 const MAX_HEADERS = 50;
+/** How often a program runs again because a server refused what it printed: the largest burst, and the rate per minute. */
+const MAX_RUNS = 10;
 
 /** The headers that a program printed. The error ends a sentence, and holds nothing of them. */
 function readPrintedHeaders(text: string): Result<readonly (readonly [string, string])[], string> {
@@ -174,11 +188,11 @@ function readPrintedHeaders(text: string): Result<readonly (readonly [string, st
   if (names.size < headers.length) return err('a header appears twice');
   const read: (readonly [string, string])[] = [];
   for (const [name, value] of headers) {
-    if (!isHeaderName(name)) return err('a member cannot be the name of a header');
+    if (!isHeaderName(name)) return err('a key is not a valid header name');
     if (isProtocolHeader(name)) return err(`Assay sets the header ${name.toLowerCase()} itself`);
-    if (typeof value !== 'string' || value === '') return err('a member is not a text, or empty');
+    if (typeof value !== 'string' || value === '') return err('a value is not a string, or is empty');
     if (!isHeaderValue(value))
-      return err('a text contains a line break or another character that is not allowed in a header');
+      return err('a value contains a line break or another character that is not allowed in a header');
     read.push([name, value]);
   }
   return ok(read);

@@ -92,12 +92,10 @@ function toFaultResult(
 
 /** Keys that are not in the schema may be data of a caller, and operators read this about all callers. */
 function formatDifference(value: unknown, { path }: SchemaFault, schema: JsonObject): string {
-  if (value === undefined) return 'which is not a JSON object';
+  if (value === undefined) return 'it is not a JSON object';
   const names = listTexts(schema);
   const keys = path.map((key) => (names.has(key) ? key : '*'));
-  return keys.length === 0
-    ? 'in the object itself'
-    : `at ${JSON.stringify(truncateText(keys.join('.'), 200))}`;
+  return keys.length === 0 ? 'at the top level' : `at ${JSON.stringify(truncateText(keys.join('.'), 200))}`;
 }
 
 /** The keys and the strings in a schema. */

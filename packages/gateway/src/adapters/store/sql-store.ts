@@ -97,7 +97,7 @@ function callsOf(transactions: Transactions): StoreCalls {
       ),
     sessionToolsets: (clients, nowMs) => read((trx) => readSessionToolsets(trx, clients, nowMs)),
     useSessionToolsets: (use) => write('session_toolsets', (trx) => useSessionToolsets(trx, use)),
-    ...resultCallsOf(transactions),
+    ...createResultCalls(transactions),
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),
     commit: (commit) => makeCommit(transactions, commit),
@@ -114,7 +114,7 @@ function callsOf(transactions: Transactions): StoreCalls {
   };
 }
 
-function resultCallsOf({ read, write }: Transactions): StoredResultStore {
+function createResultCalls({ read, write }: Transactions): StoredResultStore {
   return {
     addStoredResult: (result, bounds, nowMs) =>
       write('stored_results', async (trx) => ok(await writeStoredResult(trx, result, bounds, nowMs))),

@@ -15,8 +15,8 @@ export async function writeStoredResult(
   nowMs: number,
 ): Promise<boolean> {
   await deleteExpiredResults(trx, nowMs);
-  if (!(await makeRoom(trx, result, bounds))) return false;
-  await trx.insertInto('assay_stored_results').values(rowOf(result)).execute();
+  if (!(await evictOldestResults(trx, result, bounds))) return false;
+  await trx.insertInto('assay_stored_results').values(toRow(result)).execute();
   return true;
 }
 
@@ -34,7 +34,7 @@ export async function readStoredResult(
     .where('endpoint_json', '=', JSON.stringify(endpoint))
     .where('expires_ms', '>', nowMs)
     .executeTakeFirst();
-  return row && resultOf(row);
+  return row && toStoredResult(row);
 }
 
 export async function deleteExpiredResults(trx: Trx, nowMs: number): Promise<Result<undefined, never>> {
@@ -56,7 +56,7 @@ interface Sized {
  * Removes the oldest results of the subject beyond its bound, then those of whichever subject has the most. Returns false
  * if that is the subject itself, and it has nothing to give up.
  */
-async function makeRoom(
+async function evictOldestResults(
   trx: Trx,
   { subject, bytes }: StoredResult,
   { bytesPerSubject, totalBytes }: StoredResultBounds,
@@ -97,7 +97,7 @@ function sumBytes(rows: readonly Sized[]): number {
   return rows.reduce((sum, row) => sum + row.size_bytes, 0);
 }
 
-function rowOf(result: StoredResult): StoredResultRow {
+function toRow(result: StoredResult): StoredResultRow {
   return {
     hash: result.hash,
     subject_json: JSON.stringify(result.subject),
@@ -114,7 +114,7 @@ function rowOf(result: StoredResult): StoredResultRow {
 }
 
 /** Undefined if the row cannot be read: then it belongs to nobody. */
-function resultOf(row: StoredResultRow): StoredResult | undefined {
+function toStoredResult(row: StoredResultRow): StoredResult | undefined {
   const cells = new RowCells(row);
   const result: StoredResult = {
     hash: cells.text('hash'),

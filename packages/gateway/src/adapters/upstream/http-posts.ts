@@ -140,6 +140,20 @@ const INCOMPLETE: Cause = { code: 'RESPONSE_INCOMPLETE' };
 const MOVED: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /** The authorizer for a link's requests; undefined if the config provides the credentials. */
-export async function getAuthorizer({ spec, deps, subject }: LinkAttempt): Promise<Authorizer | undefined> {
-  return deps.credentials?.authorizer(spec, subject);
+export async function getAuthorizer({
+  spec,
+  deps,
+  subject,
+  signal,
+}: LinkAttempt): Promise<Authorizer | undefined> {
+  // A token may have to be requested first, which an attempt that is over does not wait for.
+  const { promise: over, resolve } = Promise.withResolvers<undefined>();
+  const stop = (): void => resolve(undefined);
+  if (signal.aborted) return undefined;
+  signal.addEventListener('abort', stop);
+  try {
+    return await Promise.race([deps.credentials?.authorizer(spec, subject), over]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
 }

@@ -62,8 +62,8 @@ async function removeContainers({ spec, command, container }: Leftover, deps: La
   const removed = await run({ ...command, args: [...removeArgs, ...ids.slice(0, MAX_CONTAINERS)] }, deps);
   const facts = { server: spec.name, containers: ids.map((id) => id.slice(0, 12)).join(' ') };
   if (removed === undefined)
-    deps.log?.warn('the container of a server runs on, and could not be removed', facts);
-  else deps.log?.info('the container of a server ran on after its process ended, and was removed', facts);
+    deps.log?.warn('a container outlived its server process and could not be removed', facts);
+  else deps.log?.info('removed a container that outlived its server process', facts);
 }
 
 const CONTAINER_ID = /^[0-9a-f]{12,64}$/;

@@ -73,8 +73,13 @@ export interface LinkAttempt extends Asked {
 export function toHttpReach({ spec, deps }: Pick<LinkAttempt, 'spec' | 'deps'>): HttpReach {
   const chooser = getUrlChooser(spec);
   const { rules, resolve } = deps;
-  const way = getSourceKind(spec.transport).signIn(spec.transport);
-  return { reaches: rules[chooser], chosenBy: chooser, resolve, outbound: toOutbound(rules, chooser, way) };
+  const proxySpec = getSourceKind(spec.transport).signIn(spec.transport);
+  return {
+    reaches: rules[chooser],
+    chosenBy: chooser,
+    resolve,
+    outbound: toOutbound(rules, chooser, proxySpec),
+  };
 }
 
 /** The events of one attempt to open a link. Reports none before the link is ready, or if it never is. */

@@ -102,7 +102,7 @@ export const CONNECTION_CAUSES: CauseTable<ConnectionCause> = {
   PROXY_REFUSED: {
     recovery: 'time',
     text: formatProxyFault,
-    remedy: 'Check whether the proxy allows this host and port, and whether it can reach it.',
+    remedy: 'Check that the proxy allows and can reach this host and port.',
   },
   PROXY_NOT_ALLOWED: {
     recovery: 'time',
@@ -119,7 +119,7 @@ export const CONNECTION_CAUSES: CauseTable<ConnectionCause> = {
     recovery: 'time',
     text: formatProxyFault,
     remedy:
-      'Correct the host of "url", or let Assay resolve it. If only the proxy can, and you trust it to refuse inner addresses, set "proxyResolves": true in the config entry.',
+      'Correct the host of "url", or let Assay resolve it. If only the proxy can, and you trust it to refuse internal addresses, set "proxyResolves": true in the config entry.',
   },
   CREDENTIALS_REFUSED: {
     recovery: 'change',

@@ -66,14 +66,15 @@ export const SECRET_CAUSES: CauseTable<SecretCause> = {
   },
   VALUE_COMMAND_FAILED: {
     recovery: 'change',
-    text: ({ member, program, reason }) => `its ${member} is printed by ${quote(program)}, which ${reason}`,
+    text: ({ member, program, reason }) => `the program for its ${member}, ${quote(program)}, ${reason}`,
     remedy:
-      'Run the command in a terminal: it must print the value within 10 s and exit with 0. Then restart the server.',
+      'Run the command in a terminal: it must print its output within 10 s and exit with 0. Then restart the server.',
   },
   VALUE_INVALID: {
     recovery: 'change',
     text: ({ member, reason }) => `the value of its ${member} cannot be used: ${reason}`,
-    remedy: 'Store or print the value without line breaks and control characters.',
+    remedy:
+      'Store or print a single line without control characters; a `headerCommand` prints a JSON object of strings.',
   },
   CERTIFICATE_FILE_UNUSABLE: {
     recovery: 'change',

@@ -66,8 +66,9 @@ export const SIGN_IN_CAUSES: CauseTable<SignInCause> = {
   },
   CLIENT_CREDENTIALS_REFUSED: {
     recovery: 'time',
-    text: ({ reason }) => `the client credentials of its entry got no token: ${reason}`,
-    remedy: 'Check "auth" in its config entry, and the client at the authorization server.',
+    text: ({ reason }) => `Assay has no usable token from its client credentials: ${reason}`,
+    remedy:
+      'Check "auth" in its config entry, and the registration and scopes of the client at the authorization server.',
   },
   AUTHORIZATION_SERVER_UNREACHABLE: {
     recovery: 'time',

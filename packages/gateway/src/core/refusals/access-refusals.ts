@@ -67,13 +67,13 @@ export const ACCESS_REFUSALS: RefusalTable<AccessRefusal> = {
     reported: { rpc: INVALID_REQUEST, http: 403, exit: 'usage' },
     sentence: (r) =>
       r.scope === 'execute'
-        ? 'The token lacks the scope "execute", which is needed to add or change what has a command, module, local document, reference or proxy. `assay token create NAME --scopes admin,execute` makes one that has it.'
+        ? 'The token lacks the scope "execute", which is required to add or change an entry that runs a command or module, reads a local file, uses a reference such as ${secret:NAME}, or sets a proxy. `assay token create NAME --scopes admin,execute` makes one that has it.'
         : `The token lacks the scope ${quote(r.scope)}. \`assay token create NAME --scopes ${r.scope}\` creates one that has it.`,
   },
   EXECUTE_OFF: {
     reported: { rpc: INVALID_REQUEST, http: 403, exit: 'usage' },
     sentence: () =>
-      'Commands, modules, local documents, references and proxies can be added over the API only if Assay listens on loopback. Add it to the config file instead.',
+      'Entries with commands, modules, local files, references or proxies can be added over the API only if Assay listens on loopback. Add the entry to the config file instead.',
   },
   TOO_MANY_FAILURES: {
     reported: { rpc: INVALID_REQUEST, http: 429, exit: 'unavailable' },

@@ -153,7 +153,7 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'failed' },
     isToolError: true,
     sentence: (r) =>
-      `The tool ${quote(r.tool)} was called and had its effect, but its result has ${r.bytes} bytes, the limit is ${r.maxBytes}, and ${r.isStructured ? 'a structured result' : 'it'} cannot be cut. Ask for less, or raise "maxResultBytes" of the server ${quote(r.server)} in its entry.`,
+      `The tool ${quote(r.tool)} was called, but its result of ${r.bytes} bytes exceeds the limit of ${r.maxBytes} and cannot be cut${r.isStructured ? ', as it is structured' : ''}. Request less data, or raise "maxResultBytes" in the config entry of the server ${quote(r.server)}.`,
   },
   RESOURCE_UNKNOWN: {
     reported: { rpc: INVALID_PARAMS, legacyRpc: -32002, http: 200, rest: 404, exit: 'usage' },
@@ -196,7 +196,7 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
   SESSION_RENEWED: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },
     sentence: (r) =>
-      `Server ${quote(r.server)} refused the request: ${formatCause(r.cause)}. Assay opens a new session and did not send the request again. Judging by that error, it was not carried out; you may repeat it.`,
+      `Server ${quote(r.server)} refused the request: ${formatCause(r.cause)}. Assay is opening a new session and has not sent the request again. The error indicates that it was not carried out, so you may repeat it.`,
   },
   SERVER_MESSAGE_INVALID: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'unavailable' },

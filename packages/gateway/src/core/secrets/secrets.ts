@@ -7,6 +7,8 @@ export const MIN_SECRET_LENGTH = 8;
  * appear in full.
  */
 const STEM = 12;
+/** How many sets of values of one owner are masked: a text may still quote a former one. */
+const MAX_ROTATIONS = 4;
 const NOTHING = /(?!)/g;
 
 /** The secrets known to Assay, masked in every text that may reach users or peers. */
@@ -15,6 +17,8 @@ export class Secrets {
   readonly #known = new Set<string>();
   /** All forms of all secrets, by their leading characters. */
   readonly #forms = new Map<string, readonly string[]>();
+  /** The last values of each owner, oldest first. */
+  readonly #rotating = new Map<string, (readonly string[])[]>();
   #stems: RegExp | undefined = NOTHING;
 
   constructor(minLength: number = MIN_SECRET_LENGTH) {
@@ -28,6 +32,19 @@ export class Secrets {
         if (part.length >= this.#minLength && !this.#known.has(part)) this.#register(part);
   }
 
+  /**
+   * Adds values that replace earlier ones, such as renewed tokens. Of each owner only the last few are kept, so that they
+   * do not add up.
+   */
+  addRotating(owner: string, values: readonly string[]): void {
+    const added = values.filter((value) => value.length >= this.#minLength && !this.#known.has(value));
+    if (added.length === 0) return;
+    for (const value of added) this.#register(value);
+    const kept = [...(this.#rotating.get(owner) ?? []), added];
+    for (const old of kept.splice(0, Math.max(0, kept.length - MAX_ROTATIONS)).flat()) this.#forget(old);
+    this.#rotating.set(owner, kept);
+  }
+
   /** The text with known secrets, and anything that looks like one, masked. */
   mask(text: string): string {
     return maskShapes(this.maskKnown(text));
@@ -39,6 +56,17 @@ export class Secrets {
       const stem = form.slice(0, STEM);
       const forms = this.#forms.get(stem) ?? [];
       if (!forms.includes(form)) this.#forms.set(stem, [...forms, form]);
+    }
+    this.#stems = undefined;
+  }
+
+  #forget(secret: string): void {
+    this.#known.delete(secret);
+    for (const form of listSecretForms(secret)) {
+      const stem = form.slice(0, STEM);
+      const forms = (this.#forms.get(stem) ?? []).filter((one) => one !== form);
+      if (forms.length === 0) this.#forms.delete(stem);
+      else this.#forms.set(stem, forms);
     }
     this.#stems = undefined;
   }

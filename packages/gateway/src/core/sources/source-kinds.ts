@@ -174,13 +174,13 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
     headers: Object.entries(headers),
     secrets: [auth?.clientSecret ?? '', tls?.passphrase ?? ''],
   }),
-  shown: ({ flavour, url, headers, tls, ...way }, mask) => ({
+  shown: ({ flavour, url, headers, tls, ...proxySpec }, mask) => ({
     transport: flavour === 'streamable' ? 'streamable-http' : flavour,
     url: mask(url.href),
     headers: namesOf(headers),
     clientCertificate: tls?.certFile,
     ca: tls?.caFile,
-    ...showProxy(way),
+    ...showProxy(proxySpec),
   }),
   signIn: (transport) => transport,
 };
@@ -227,9 +227,9 @@ const OPENAPI: SourceKind<TransportOf<'openapi'>> = {
     headers: Object.entries(headers),
     secrets: Object.values(credentials).map((one) => (typeof one === 'string' ? one : one.password)),
   }),
-  shown: ({ document, baseUrl, headers, credentials, operations, outputValidation, ...way }, mask) => ({
+  shown: ({ document, baseUrl, headers, credentials, operations, outputValidation, ...proxySpec }, mask) => ({
     transport: 'openapi',
-    ...showProxy(way),
+    ...showProxy(proxySpec),
     openapi: mask(document),
     ...(baseUrl !== undefined && { baseUrl: mask(baseUrl) }),
     headers: namesOf(headers),

@@ -170,7 +170,9 @@ async function askChoice(proposal: ToolChoice, searchTokens: number): Promise<To
   };
   const shown = (['search', 'choose', 'all'] as const).map((kind) => `[${labels[kind]}]`).join(' ');
   if (proposal.kind === 'choose')
-    print(formatProse(`Proposed: the cheapest servers of each, up to ${formatTokens(BUDGET_TOKENS)}.`));
+    print(
+      formatProse(`Proposed: for each client its cheapest servers, up to ${formatTokens(BUDGET_TOKENS)}.`),
+    );
   for (;;) {
     const usual = proposal.kind === 'choose' ? 'as proposed' : proposal.kind;
     const answer = await ask(`What do they list? ${shown} (Enter: ${usual})`);

@@ -55,8 +55,8 @@ async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<numbe
     }),
   );
   const { notStarted } = diagnosis;
-  const running = notStarted === 'gateway' ? await readRunningServers(runtime, options) : [];
-  const findings = sortFindings([...diagnosis.findings, ...checkRunningServers(running)]);
+  const running = notStarted === 'gateway' ? await readRunningServers(runtime, options) : undefined;
+  const findings = sortFindings([...diagnosis.findings, ...checkRunningServers(running ?? [])]);
   const problems = countFindings(findings, 'problem');
   const warnings = countFindings(findings, 'warning');
   if (json) {
@@ -68,7 +68,8 @@ async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<numbe
       const found = findings.filter((finding) => finding.check === check);
       if (found.length > 0) print([style.bold(check), ...joined(found).map(formatFinding), ''].join('\n'));
     }
-    if (notStarted !== undefined) print(`${formatProse(NOT_STARTED[notStarted])}\n`);
+    if (running !== undefined) print(`${formatProse(FROM_GATEWAY)}\n`);
+    else if (notStarted !== undefined) print(`${formatProse(NOT_STARTED[notStarted])}\n`);
     print(`${formatCount(problems, 'problem')}, ${formatCount(warnings, 'warning')}`);
   }
   return EXIT[computeOutcome({ ...diagnosis, findings }, strict)];
@@ -77,20 +78,23 @@ async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<numbe
 const NOT_STARTED: Readonly<Record<NonNullable<Diagnosis['notStarted']>, string>> = {
   offline: 'Servers were not started.',
   gateway:
-    'Servers are shown as the running gateway of this home sees them. `--start` starts each once more and checks it closely.',
+    'Servers were not checked: the running gateway of this home could not be asked. `--start` starts them.',
 };
 
-/** None if the gateway cannot be asked; that is printed. */
+const FROM_GATEWAY =
+  'Server states are those that the running gateway reports. `--start` starts each server again and checks it in detail.';
+
+/** Undefined if the gateway cannot be asked; that is printed. */
 async function readRunningServers(
   runtime: Runtime,
   options: DoctorOptions,
-): Promise<GatewayStatus['servers']> {
+): Promise<GatewayStatus['servers'] | undefined> {
   const api = await runtime.openApi(options, printError);
   try {
     const status = await api.send<GatewayStatus>({ method: 'GET', path: '/status' });
     if (status.ok) return status.value.servers;
     printFailure(status.error);
-    return [];
+    return undefined;
   } finally {
     await api.close();
   }

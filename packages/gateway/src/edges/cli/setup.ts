@@ -63,7 +63,7 @@ export async function setup(runtime: ClientConfigPorts, options: SetupOptions): 
   const choice = options.tools === undefined ? ok(undefined) : readToolChoice(options.tools);
   if (!choice.ok) return printRefusal(choice.error);
   const results: (number | undefined)[] = [];
-  const isAccepted = options.yes === true || (await confirmAll(chosen.value));
+  const isAccepted = options.yes === true || (await confirmAll(chosen.value, options));
   for (const client of chosen.value)
     results.push(await setUp(runtime, client, { ...options, yes: isAccepted }));
   const done = chosen.value.filter((_, index) => results[index] === EXIT.done);
@@ -101,16 +101,17 @@ async function chosenClients(
 }
 
 /** Asks once for all steps of all clients. If the user declines, each step is a question of its own. */
-async function confirmAll(clients: readonly FoundClient[]): Promise<boolean> {
+async function confirmAll(clients: readonly FoundClient[], { move = true }: SetupOptions): Promise<boolean> {
   const names = clients.map(({ label }) => toPrintable(label));
   for (const { label, servers } of clients)
     print(formatProse(`${style.bold(toPrintable(label))}: ${toPrintable(servers.join(', '))}`));
-  print(
-    `\n${formatProse('Assay imports these servers, writes itself into the config file of each client, and removes the imported entries there. `assay connect CLIENT --undo` restores the file.')}`,
-  );
+  const steps = move
+    ? 'Assay imports these servers, adds itself to the config file of each client and removes the imported entries from it.'
+    : 'Assay imports these servers and adds itself to the config file of each client.';
+  print(`\n${formatProse(`${steps} \`assay connect CLIENT --undo\` restores a file.`)}`);
   const [only] = names;
   const what = names.length === 1 && only !== undefined ? only : `these ${names.length} clients`;
-  return confirm(`Set up ${what}? (n: ask for each step)`, 'yes');
+  return confirm(`Set up ${what}? (n: confirm each step)`, 'yes');
 }
 
 /** The exit code; undefined if the user declined a step. */

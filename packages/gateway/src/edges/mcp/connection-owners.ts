@@ -16,7 +16,7 @@ export class ConnectionOwners {
   }
 
   /** Undefined for a client with a token, which is known by that. */
-  idOf(socket: Socket, identity: Identity): string | undefined {
+  getConnectionId(socket: Socket, identity: Identity): string | undefined {
     if (identity !== LOCAL_USER || socket.destroyed) return undefined;
     const known = this.#ids.get(socket);
     if (known !== undefined) return known;

@@ -136,7 +136,7 @@ function answerModern(post: Post, message: RequestMessage): Promise<void> | unde
     view,
     clientInfo: undefined,
     headerLines,
-    httpConnectionId: post.owners.idOf(request.socket, post.identity),
+    httpConnectionId: post.owners.getConnectionId(request.socket, post.identity),
     logLevel: undefined,
   };
   const { response, openRequests, identity } = post;

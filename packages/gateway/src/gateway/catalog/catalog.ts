@@ -201,7 +201,7 @@ export class Catalog {
   /** Closes the links of a closed connection, each after its suspended calls. */
   endLinksOf(connectionId: string): void {
     const key = toConnectionKey(connectionId);
-    for (const { privateLinks } of this.#servers) privateLinks.abandon(key, { code: 'CLIENT_GONE' });
+    for (const { privateLinks } of this.#servers) privateLinks.closeWhenUnused(key, { code: 'CLIENT_GONE' });
   }
 
   async stop(): Promise<void> {

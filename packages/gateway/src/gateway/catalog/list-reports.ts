@@ -68,7 +68,11 @@ export function buildDifferenceReports(servers: readonly Server[]): readonly Lis
         .slice(0, MAX_REPORTED)
         .map((one) => reportDifference(`${spec.name}: ${formatDifference(one)}`)),
       ...(left > 0
-        ? [reportDifference(`${spec.name}: results of ${left} more tools differ from their output schemas`)]
+        ? [
+            reportDifference(
+              `${spec.name}: ${left} more tools returned results that do not match their output schemas`,
+            ),
+          ]
         : []),
     ];
   });

@@ -57,7 +57,7 @@ export class PrivateLink {
   readonly #closing = new AbortController();
   #users = 0;
   readonly #logs: UpstreamLogLevel;
-  #abandonedFor: Cause | undefined;
+  #closeCause: Cause | undefined;
   #ending: Cause | undefined;
   #closed: Promise<void> | undefined;
   /** The end of the process of a failed attempt. */
@@ -111,7 +111,7 @@ export class PrivateLink {
 
   async send(request: UpstreamRequest): Promise<Result<Reply, Refusal>> {
     const { link } = this;
-    if (link === undefined) throw new Error('asked before it stood');
+    if (link === undefined) throw new Error('a private link was used before it was ready');
     return link.send(request);
   }
 
@@ -128,12 +128,12 @@ export class PrivateLink {
     this.#users -= 1;
     this.lastUsedMs = performance.now();
     if (this.#options.choice.kind === 'once') void this.close({ code: 'LINK_CLOSED' });
-    else if (this.#abandonedFor !== undefined) this.abandon(this.#abandonedFor);
+    else if (this.#closeCause !== undefined) this.closeWhenUnused(this.#closeCause);
   }
 
   /** Closes it as soon as no request uses it. */
-  abandon(cause: Cause): void {
-    this.#abandonedFor = cause;
+  closeWhenUnused(cause: Cause): void {
+    this.#closeCause = cause;
     if (this.#users === 0) void this.close(cause);
   }
 

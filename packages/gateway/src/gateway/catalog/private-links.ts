@@ -91,7 +91,9 @@ export class PrivateLinks {
     const { choice } = request;
     const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
     const link =
-      known?.isTaken === true ? this.#make(beside(request), vain) : (known ?? this.#make(request, vain));
+      known?.isTaken === true
+        ? this.#make(toSingleUseRequest(request), vain)
+        : (known ?? this.#make(request, vain));
     if (link === undefined) return err(this.#full());
     link.hold();
     if (link.link !== undefined) return ok(link);
@@ -127,12 +129,12 @@ export class PrivateLinks {
   }
 
   /** The same, but what a suspended call uses is closed after it: its client may answer on another connection. */
-  abandon(key: string, cause: Cause): void {
+  closeWhenUnused(key: string, cause: Cause): void {
     for (const one of listKeys(key)) {
       this.#kept.delete(one);
       const link = this.#byKey.get(one);
       this.#byKey.delete(one);
-      link?.abandon(cause);
+      link?.closeWhenUnused(cause);
     }
   }
 
@@ -157,8 +159,11 @@ export class PrivateLinks {
   }
 
   #make(request: PrivateLinkRequest, vain: number): PrivateLink | undefined {
-    if (this.#stopped !== undefined || (this.#all.size >= this.#max() && !this.#evictFor(request)))
-      return undefined;
+    if (this.#stopped !== undefined) return undefined;
+    const max = this.#max();
+    // Processes that are still ending count, too: a client could fill the machine with them by reconnecting.
+    if (this.#closing.size >= max) return undefined;
+    if (this.#all.size >= max && !this.#evictFor(request)) return undefined;
     const { connect, log, denials, addLabels, starts } = this.#deps;
     const { choice } = request;
     const spec = (choice.kind === 'own' ? choice.spec : undefined) ?? this.#deps.spec();
@@ -257,7 +262,7 @@ export class PrivateLinks {
   }
 
   /** Whether it was not used for so long that its client is taken to be gone. */
-  #isAbandoned(link: PrivateLink, nowMs: number): boolean {
+  #isExpired(link: PrivateLink, nowMs: number): boolean {
     const { idleMs = 0, limits } = this.#deps;
     if (!link.isIdle || (link.hasSession && !link.isTwin)) return false;
     if (link.keepsState)
@@ -270,8 +275,7 @@ export class PrivateLinks {
     const { idleLinkMs: idleMs = FIXED_LIMITS.idleLinkMs } = this.#deps.limits;
     this.#sweeping = setInterval(() => {
       const nowMs = performance.now();
-      for (const link of this.#all)
-        if (this.#isAbandoned(link, nowMs)) void link.close({ code: 'LINK_IDLE' });
+      for (const link of this.#all) if (this.#isExpired(link, nowMs)) void link.close({ code: 'LINK_IDLE' });
     }, idleMs).unref();
   }
 
@@ -288,7 +292,7 @@ export class PrivateLinks {
 }
 
 /** The request for a link of its own, beside one that is taken. */
-function beside(request: PrivateLinkRequest): PrivateLinkRequest {
+function toSingleUseRequest(request: PrivateLinkRequest): PrivateLinkRequest {
   const { profile, rights } = request.choice;
   return { ...request, choice: { kind: 'once', profile, ...(rights && { rights }) } };
 }

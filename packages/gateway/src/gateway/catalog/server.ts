@@ -226,7 +226,7 @@ export class Server {
   }
 
   /** Resolves when its process may be started, which may have to wait for others to be ready. */
-  async begun(giveUp: AbortSignal): Promise<void> {
+  async waitForStartSlot(giveUp: AbortSignal): Promise<void> {
     while (this.#start?.isQueued === true && !giveUp.aborted) await this.#news.next(giveUp);
   }
 
@@ -263,7 +263,7 @@ export class Server {
       if (refusal !== undefined) return err(refusal);
       if (this.#state.state === 'idle') this.start();
       this.#wake();
-      this.#start?.urge();
+      this.#start?.prioritize();
       await this.#news.next(giveUp);
     }
   }
@@ -342,7 +342,7 @@ export class Server {
       : undefined;
     this.#start = start;
     try {
-      if (start?.turn !== undefined && !(await this.#hasTurn(start.turn))) return { code: 'LINK_CLOSED' };
+      if (start?.turn !== undefined && !(await this.#waitForTurn(start.turn))) return { code: 'LINK_CLOSED' };
       return await this.#connect(start);
     } finally {
       start?.end();
@@ -350,7 +350,7 @@ export class Server {
   }
 
   /** False if it is stopped before. */
-  async #hasTurn(turn: Promise<void>): Promise<boolean> {
+  async #waitForTurn(turn: Promise<void>): Promise<boolean> {
     const { signal } = this.#stopping;
     const stopped = Promise.withResolvers<undefined>();
     const stop = (): void => stopped.resolve(undefined);

@@ -16,7 +16,7 @@ export interface LimitedStart {
   /** Resolves when the process may be started; undefined if it may be now. */
   readonly turn: Promise<void> | undefined;
   /** A call waits for it. */
-  urge(): void;
+  prioritize(): void;
   /** It is ready, failed or is no longer wanted. */
   end(): void;
 }
@@ -48,7 +48,7 @@ export class StartLimiter {
         return state.isQueued;
       },
       turn: state.isQueued ? promise : undefined,
-      urge: () => place.urge(),
+      prioritize: () => place.prioritize(),
       end: () => {
         state.isQueued = false;
         clearTimeout(timer);

@@ -14,11 +14,11 @@ export interface StoredResultsOptions {
   /** A new id of 128 random bits in base64url. */
   readonly createId: () => string;
   readonly nowMs: () => number;
-  readonly lifeMs?: number | undefined;
+  readonly ttlMs?: number | undefined;
   readonly bounds?: StoredResultBounds | undefined;
 }
 
-const LIFE_MS = 15 * 60 * 1_000;
+const TTL_MS = 15 * 60 * 1_000;
 const MIB = 1024 * 1024;
 const BOUNDS: StoredResultBounds = { bytesPerSubject: 64 * MIB, totalBytes: 512 * MIB };
 
@@ -40,8 +40,8 @@ export class StoredResults {
     this.#options = options;
   }
 
-  get lifeMs(): number {
-    return this.#options.lifeMs ?? LIFE_MS;
+  get ttlMs(): number {
+    return this.#options.ttlMs ?? TTL_MS;
   }
 
   /** Returns its URI. Undefined if it is larger than a subject may store. */
@@ -51,7 +51,7 @@ export class StoredResults {
     if (!store.ok) return store;
     const id = createId();
     const now = nowMs();
-    const expiresMs = now + this.lifeMs;
+    const expiresMs = now + this.ttlMs;
     const added = await store.value.addStoredResult({ ...result, hash: sha256(id), expiresMs }, bounds, now);
     if (!added.ok) return added;
     this.#lastExpiresMs = Math.max(this.#lastExpiresMs, expiresMs);
@@ -78,7 +78,7 @@ export class StoredResults {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
       void this.#removeExpired();
-    }, this.lifeMs + 1).unref();
+    }, this.ttlMs + 1).unref();
   }
 
   async #removeExpired(): Promise<void> {

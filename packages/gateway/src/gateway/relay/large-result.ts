@@ -45,7 +45,7 @@ async function cutAnswer(
   const about = { server: entry.server.spec.name, tool: entry.key, bytes: whole.length, maxBytes };
   if (cut === 'structured' || cut === 'whole')
     return toRefusedAnswer({ code: 'RESULT_TOO_LARGE', ...about, isStructured: cut === 'structured' });
-  const uri = await keepWhole(call, entry, whole);
+  const uri = await storeFullResult(call, entry, whole);
   const notice = buildNotice(call, { size: whole.length, maxBytes, uri });
   const text = buildCutResult(whole, cut, notice).toString('utf8');
   const cutBytes = splice(bytes, [{ start: result.start, end: result.end, text }]);
@@ -54,7 +54,7 @@ async function cutAnswer(
 }
 
 /** Returns the URI of the whole result. Undefined if its client could not read it. */
-async function keepWhole(call: Call, entry: Entry, bytes: Buffer): Promise<string | undefined> {
+async function storeFullResult(call: Call, entry: Entry, bytes: Buffer): Promise<string | undefined> {
   const { subject, identity, view, deps, approval } = call;
   // A tool that is not listed here, but called through `call_tool`, could not be found again.
   if (view.listing('tools').find(entry.key) === undefined) return undefined;
@@ -81,12 +81,12 @@ interface Omission {
 const LINKS_SINCE = '2025-06-18';
 
 function buildNotice(call: Call, { size, maxBytes, uri }: Omission): readonly string[] {
-  const minutes = Math.round((call.deps.storedResults?.lifeMs ?? 0) / 60_000);
+  const minutes = Math.round((call.deps.storedResults?.ttlMs ?? 0) / 60_000);
   const rest =
     uri === undefined
-      ? 'The whole result was not kept: ask for less of it.'
-      : `The whole result can be read as the resource ${uri} for ${minutes} minutes.`;
-  const text = `[Assay left out the middle of this result: it has ${size} bytes, and the limit is ${maxBytes} (maxResultBytes). ${rest}]`;
+      ? 'The full result was not stored: request less data.'
+      : `Read the full result as the resource ${uri} within ${minutes} minutes.`;
+  const text = `[Assay left out the middle of this result: its ${size} bytes exceed the limit of ${maxBytes} (maxResultBytes). ${rest}]`;
   const notice = JSON.stringify({ type: 'text', text });
   const hasLinks = call.era === 'modern' || (call.version ?? '') >= LINKS_SINCE;
   if (uri === undefined || !hasLinks) return [notice];

@@ -59,7 +59,7 @@ export async function examineServers(options: ExaminationOptions): Promise<reado
 }
 
 async function examine(server: Server, given: ExaminationOptions): Promise<ServerFacts> {
-  await server.begun(given.signal);
+  await server.waitForStartSlot(given.signal);
   const startedMs = performance.now();
   const signal = AbortSignal.any([given.signal, AbortSignal.timeout(SERVER_LIMIT_MS)]);
   const options = { ...given, signal };

@@ -67,9 +67,18 @@ describe('client credentials', () => {
     expect(await call(replica, place, 'read')).toBe('200');
     expect(place.issuer.to('token').map(({ parameters }) => parameters)).toEqual(
       Array.from({ length: 2 }, () => ({
-        ...{ grant_type: 'client_credentials', resource: place.server.url, scope: 'r s' },
+        ...{ grant_type: 'client_credentials', resource: place.server.url },
       })),
     );
+  });
+
+  it('ask for the scopes of the entry alone, whatever the server names', async () => {
+    const place = await startWithKey('ES256', { auth: () => ({ scope: 'own' }) });
+    const replica = await openReplica(place);
+    const challenge = { kind: 'invalid', scope: 'admin', resourceMetadata: undefined } as const;
+    expect(await replica.refused(challenge, replica.header())).toEqual({ ok: true, value: 'again' });
+    const scopes = place.issuer.to('token').map(({ parameters }) => parameters['scope']);
+    expect(scopes).toEqual(['own', 'own']);
   });
 
   it('are sent once for 20 calls at the same time', async () => {
@@ -172,12 +181,12 @@ describe('a client that authenticates with its key', () => {
     const curve = toPem(generateKeyPairSync('ec', { namedCurve: 'P-521' })).privateKey;
     const sign = (auth: AuthSpec): Promise<string> =>
       signClientAssertion(auth, { clientId: 'own', audience: 'https://id.example' });
-    await expect(sign({ privateKeyFile: writeKey('weak', weak) })).rejects.toThrow('less than 2048 bits');
+    await expect(sign({ privateKeyFile: writeKey('weak', weak) })).rejects.toThrow('fewer than 2048 bits');
     await expect(sign({ privateKeyFile: writeKey('p521', curve) })).rejects.toThrow(
-      'it is none for RS256, ES256, ES384',
+      'it fits none of RS256, ES256, ES384',
     );
     await expect(sign({ privateKeyFile: FILES['ES256'] ?? '', algorithm: 'RS256' })).rejects.toThrow(
-      'it is none for RS256, which "auth.algorithm" names',
+      'it does not fit "auth.algorithm", which is RS256',
     );
     await expect(sign({ privateKeyFile: join(folder, 'none') })).rejects.toThrow('there is no such file');
   });

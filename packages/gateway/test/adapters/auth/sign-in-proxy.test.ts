@@ -29,9 +29,9 @@ it('those to the issuer take the way of its server', async () => {
   const [own, ofAll] = [await serveConnectProxy({ status: 403 }), await serveConnectProxy({ status: 502 })];
   const url = new URL('https://203.0.114.1/mcp');
   const refused = (proxy: ConnectProxy, status: number): string =>
-    `"https://203.0.114.2/token" cannot be reached: the proxy http://127.0.0.1:${proxy.port} answers HTTP ${status} instead of connecting to it`;
-  const ask = (way: ServerUrl['way']): Promise<string> =>
-    faultOf('https://203.0.114.2/token', { url, way }, ofAll);
+    `"https://203.0.114.2/token" cannot be reached: the proxy http://127.0.0.1:${proxy.port} refused the connection with HTTP ${status}`;
+  const ask = (proxySpec: ServerUrl['proxySpec']): Promise<string> =>
+    faultOf('https://203.0.114.2/token', { url, proxySpec }, ofAll);
   expect(await ask(undefined)).toBe(refused(ofAll, 502));
   expect(await ask({ proxy: urlOf(own) })).toBe(refused(own, 403));
   expect([own.targets, ofAll.targets]).toEqual([['203.0.114.2:443'], ['203.0.114.2:443']]);
@@ -42,9 +42,9 @@ it('a name that cannot be resolved here is left to the proxy only if the entry i
   const entry = {
     url: new URL('https://server.invalid/mcp'),
     auth: { authorizationServer: 'https://issuer.invalid' },
-    way: { proxyResolves: true },
+    proxySpec: { proxyResolves: true },
   };
-  const refused = 'answers HTTP 502 instead of connecting to it';
+  const refused = 'refused the connection with HTTP 502';
   const ask = (target: string): Promise<string> => faultOf(target, entry, ofAll);
   expect(await ask('https://server.invalid/.well-known/x')).toContain(refused);
   expect(await ask('https://issuer.invalid/token')).toContain(refused);

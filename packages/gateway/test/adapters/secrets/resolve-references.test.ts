@@ -248,6 +248,12 @@ it('a program runs once for all servers until what it printed is forgotten; a fa
   };
   expect([await envOf(failing), await envOf(failing)]).toEqual([cause, cause]);
   expect(readFileSync(runs, 'utf8')).toBe('xxxx');
+  // A server that always refuses does not make it run all the time.
+  for (let times = 0; times < 50; times += 1) {
+    await envOf(spec);
+    resolver.forget(spec);
+  }
+  expect(readFileSync(runs, 'utf8').length).toBeLessThanOrEqual(14);
 });
 
 it('a program that prints too much, prints no text, takes too long or is missing is ended, and nothing of it is told', async () => {
@@ -312,14 +318,14 @@ it('a program prints further headers, which replace those of the entry and are m
   const invalid = (reason: string): unknown => ({ code: 'VALUE_INVALID', member: 'headerCommand', reason });
   expect(await resolve('Authorization: secret')).toEqual(invalid('it is not a JSON object'));
   expect(await resolve('["secret"]')).toEqual(invalid('it is not a JSON object'));
-  expect(await resolve('{"A":1}')).toEqual(invalid('a member is not a text, or empty'));
-  expect(await resolve('{"A b":"c"}')).toEqual(invalid('a member cannot be the name of a header'));
+  expect(await resolve('{"A":1}')).toEqual(invalid('a value is not a string, or is empty'));
+  expect(await resolve('{"A b":"c"}')).toEqual(invalid('a key is not a valid header name'));
   expect(await resolve('{"A":"b","a":"c"}')).toEqual(invalid('a header appears twice'));
   expect(await resolve('{"Mcp-Session-Id":"c"}')).toEqual(
     invalid('Assay sets the header mcp-session-id itself'),
   );
   expect(await resolve('{"A":"b\\r\\nC: d"}')).toEqual(
-    invalid('a text contains a line break or another character that is not allowed in a header'),
+    invalid('a value contains a line break or another character that is not allowed in a header'),
   );
   const many = Object.fromEntries(Array.from({ length: 51 }, (_, index) => [`A${index}`, 'b']));
   expect(await resolve(JSON.stringify(many))).toEqual(invalid('it has more than 50 headers'));

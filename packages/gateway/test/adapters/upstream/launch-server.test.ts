@@ -79,9 +79,7 @@ describe('a server in a container', () => {
     expect(otherRun).not.toContain(label);
     expect(list).toEqual(['--context', 'far', 'ps', '-aq', '--filter', `label=${label}`]);
     expect(remove).toEqual(['--context', 'far', 'rm', '-f', expect.stringMatching(/^[0-9a-f]{12}$/)]);
-    expect(hung.logged).toEqual([
-      'the container of a server ran on after its process ended, and was removed',
-    ]);
+    expect(hung.logged).toEqual(['removed a container that outlived its server process']);
     await other.child.end();
     expect(containersOf(runtime)).toBe(0);
   });

@@ -7,6 +7,18 @@ function check(secrets: readonly string[], text: string, expected: string): void
   expect(known.mask(text)).toBe(expected);
 }
 
+it('values that replace each other are masked until they are a few old, and no longer', () => {
+  const known = new Secrets();
+  known.add(['permanent-secret']);
+  for (let index = 0; index < 100; index += 1)
+    known.addRotating('a', [`token-number-${index}-of-a`, 'permanent-secret']);
+  known.addRotating('b', ['token-of-another-owner']);
+  expect(known.mask('token-number-99-of-a token-number-96-of-a')).toBe('[masked] [masked]');
+  // Of a former one, what it has in common with later ones is masked.
+  expect(known.mask('x token-number-10-of-a')).toContain('10-of-a');
+  expect(known.mask('permanent-secret token-of-another-owner')).toBe('[masked] [masked]');
+});
+
 const KEY = 'pa/ss"wö+rd 12345';
 
 describe('a known secret', () => {

@@ -26,7 +26,7 @@ export interface HttpCall {
   readonly url: URL;
   readonly chosenBy: UrlChooser;
   /** The proxy of its entry. */
-  readonly way?: ProxySpec | undefined;
+  readonly proxySpec?: ProxySpec | undefined;
   /** How messages name `url`; default: its origin and path. */
   readonly shownUrl?: string | undefined;
   /** Names and values; a value holds no line break. */
@@ -78,7 +78,7 @@ async function send(
     const { method, url, body } = step;
     const headers = linesOf(step.headers);
     const reaches = rules[chooser];
-    const outbound = toOutbound(rules, chooser, call.way, call.chosenBy);
+    const outbound = toOutbound(rules, chooser, call.proxySpec, call.chosenBy);
     const answer = await agent.exchange({
       ...{ method, url, reaches, outbound, headers, body, maxBytes, cancellation },
     });
@@ -173,9 +173,9 @@ function isSecret(name: string, secrets: ReadonlySet<string>): boolean {
 /** The same port for the requests of an entry with a proxy of its own. */
 export function withProxy(http: HttpPort, { proxy, proxyResolves }: ProxySpec): HttpPort {
   if (proxy === undefined && proxyResolves === undefined) return http;
-  const way = {
+  const proxySpec = {
     ...(proxy !== undefined && { proxy }),
     ...(proxyResolves !== undefined && { proxyResolves }),
   };
-  return { send: (call) => http.send({ ...call, way }), close: () => http.close() };
+  return { send: (call) => http.send({ ...call, proxySpec }), close: () => http.close() };
 }

@@ -9,13 +9,13 @@ import type { Log } from '../../gateway/ports/log.ts';
 import type { ServerUrl } from './server-url.ts';
 import { computeRenewalMs, MAX_NAMED_SCOPES } from './held-credential.ts';
 
-export interface MachineCredentialOptions {
+export interface ClientCredentialsOptions {
   readonly server: string;
   readonly asked: ServerUrl;
   readonly rules: ReachRules;
   readonly log: Log;
-  /** Masks these values everywhere from now on. */
-  readonly learn: (secrets: readonly string[]) => void;
+  /** Masks these values everywhere, in place of earlier ones of their owner. */
+  readonly learn: (secrets: readonly string[], owner: string) => void;
 }
 
 /** Delay in ms after a failed early renewal. */
@@ -24,9 +24,9 @@ const RETRY_MS = 10_000;
 const MAX_REQUESTS = 10;
 
 /** A token of the gateway itself for one server, from client credentials. It is in memory only: another one is cheap. */
-export class MachineCredential implements Authorizer {
+export class ClientCredentialsAuthorizer implements Authorizer {
   readonly subject: string = LOCAL_USER.subject;
-  readonly #options: MachineCredentialOptions;
+  readonly #options: ClientCredentialsOptions;
   #header: string | undefined;
   #renewMs = Infinity;
   #endsMs = Infinity;
@@ -39,7 +39,7 @@ export class MachineCredential implements Authorizer {
     nowMs: performance.now(),
   });
 
-  constructor(options: MachineCredentialOptions) {
+  constructor(options: ClientCredentialsOptions) {
     this.#options = options;
   }
 
@@ -85,17 +85,17 @@ export class MachineCredential implements Authorizer {
     const { asked, rules, server, log, learn } = this.#options;
     this.#retryAtMs = performance.now() + RETRY_MS;
     if (!this.#requests.take(performance.now()))
-      return this.#fail('too many tokens were requested in a minute');
+      return this.#fail('Assay requests at most 10 tokens per minute');
     // Loaded on demand, like the rest of signing in.
-    const [{ requestMachineToken }, { toFaultReason }] = await Promise.all([
+    const [{ requestClientCredentialsToken }, { toFaultReason }] = await Promise.all([
       import('./client-credentials-grant.ts'),
       import('./sign-in-answer.ts'),
     ]);
     const { scope, resourceMetadata } = this.#challenge ?? {};
     const bearer = this.#challenge && { scope, resourceMetadata, error: undefined };
     try {
-      const { access, expiresMs } = await requestMachineToken(asked, bearer, rules);
-      learn([access]);
+      const { access, expiresMs } = await requestClientCredentialsToken(asked, bearer, rules);
+      learn([access], `client credentials of ${server}`);
       this.#header = `Bearer ${access}`;
       this.#endsMs = expiresMs ?? Infinity;
       this.#renewMs = computeRenewalMs({ obtainedMs: Date.now(), expiresMs });
