@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { chmodSync, writeFileSync } from 'node:fs';
+import { createConnection } from 'node:net';
 import { join } from 'node:path';
 import { endLater, killLater, until } from './endings.ts';
 import { tempDir } from './paths.ts';
@@ -40,6 +41,16 @@ export async function openPgBouncer(databaseUrl: string, mode: 'transaction' | '
     child.kill('SIGKILL');
     return ended;
   });
-  await until('PgBouncer listens', () => (existsSync(join(folder, `.s.PGSQL.${PORT}`)) ? true : undefined));
+  await until('PgBouncer listens', () => accepts(join(folder, `.s.PGSQL.${PORT}`)));
   return databaseUrl.replace(`@${target.host}`, `@${encodeURIComponent(folder)}:${PORT}`);
+}
+
+/** The file of a socket is there before its owner listens. */
+function accepts(path: string): Promise<true | undefined> {
+  return new Promise((resolve) => {
+    const socket = createConnection(path, () => {
+      socket.destroy();
+      resolve(true);
+    }).once('error', () => resolve(undefined));
+  });
 }
