@@ -25,7 +25,7 @@ export interface EarlyStart {
 }
 
 /** How many processes of servers may be starting at once. */
-export function getMaxConcurrentStarts(): number {
+export function getMaxStarts(): number {
   return Math.max(2, availableParallelism());
 }
 
@@ -50,7 +50,7 @@ export async function startEarly(options: StdioOptions): Promise<EarlyStart | un
     const command = kind.command(spec.transport);
     if (
       command !== undefined &&
-      children.size < getMaxConcurrentStarts() &&
+      children.size < getMaxStarts() &&
       spec.references === undefined &&
       command.sandbox !== 'strict' &&
       !kind.isConfined

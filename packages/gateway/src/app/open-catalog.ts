@@ -28,7 +28,7 @@ import type { Relay } from '../gateway/relay/call.ts';
 import type { Era } from '@assay-mcp/protocol/eras';
 import { openCallLog } from './call-log.ts';
 import { listCommands, confineIn, declarePaths } from './confine.ts';
-import { getMaxConcurrentStarts, type EarlyStart } from './early-start.ts';
+import { getMaxStarts, type EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
 import { openRelay, openApprovals, openCredentials, openTaskIds } from './keys.ts';
 import { openLabels, openTokenPreferences } from './open-policy.ts';
@@ -220,11 +220,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     ...buildReviewDeps(records, isRecorded),
     limits: { ...settings, ...environment.options.limits },
     idleMs: isRecorded ? settings['servers.idleMs'] : 0, // a command needs its servers until it ends
-    ...{
-      starts: new StartLimiter({ slots: getMaxConcurrentStarts() }),
-      chance: Math.random,
-      mask: telemetry.mask,
-    },
+    ...{ starts: new StartLimiter({ slots: getMaxStarts() }), chance: Math.random, mask: telemetry.mask },
     policy: given.policy,
     sole: given.sole,
     hasAttached: given.hasAttached,
