@@ -13,7 +13,7 @@ export type Arguments = Readonly<Record<string, unknown>>;
 interface RunArgumentsProps {
   /** Undefined if no form can be generated from the schema. */
   readonly schema: RJSFSchema | undefined;
-  /** The reference because of which there is no form. */
+  /** A reference that the schema does not resolve, so that no form can be shown. */
   readonly missingPart: string | undefined;
   /** JSON text. */
   readonly text: string;
@@ -59,8 +59,7 @@ export function RunArguments(props: RunArgumentsProps): ReactNode {
           <code>
             <HostileText text={truncateText(missingPart, MAX_REFERENCE_LENGTH)} />
           </code>
-          , a part that it does not have. So there is no form, and nothing checks the arguments here: write
-          them as JSON.
+          , a part that it does not have. Write the arguments as JSON; they are not validated here.
         </p>
       )}
       {isForm && isEmpty && <p className="quiet">This tool takes no arguments.</p>}

@@ -50,7 +50,8 @@ export class EncryptedCredentials {
     const opened = found.value
       .filter(({ issuer }) => issuer !== NO_ISSUER)
       .map((stored) => ({ stored, content: openContent(stored, key.ok ? key.value : undefined) }));
-    learn(opened.flatMap(({ content }) => (content === undefined ? [] : listCredentialSecrets(content))));
+    for (const { stored, content } of opened)
+      if (content !== undefined) learn(listCredentialSecrets(content), toOwner(stored));
     return ok(opened);
   }
 
@@ -85,16 +86,22 @@ export class EncryptedCredentials {
 
   /** If a revision is given, saves only if that one is still current. Returns whether it was saved. */
   async save(
-    key: Pick<StoredCredential, 'server' | 'identity' | 'issuer' | 'subject'>,
+    key: CredentialKey,
     content: CredentialContent,
     revision?: number,
   ): Promise<Result<boolean, Refusal>> {
     const { store, place, learn } = this.#options;
-    learn(listCredentialSecrets(content));
+    learn(listCredentialSecrets(content), toOwner(key));
     const by = await ensureEncryptionKey(place);
     if (!by.ok) return by;
     return store.saveCredential({ ...sealContent(key, content, by.value), savedMs: Date.now() }, revision);
   }
+}
+
+type CredentialKey = Pick<StoredCredential, 'server' | 'identity' | 'issuer' | 'subject'>;
+
+function toOwner({ server, identity, issuer, subject }: CredentialKey): string {
+  return JSON.stringify([server, identity, issuer, subject]);
 }
 
 /**

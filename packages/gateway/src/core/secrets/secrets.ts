@@ -15,6 +15,8 @@ const NOTHING = /(?!)/g;
 export class Secrets {
   readonly #minLength: number;
   readonly #known = new Set<string>();
+  /** Those of the known that are never forgotten. */
+  readonly #permanent = new Set<string>();
   /** All forms of all secrets, by their leading characters. */
   readonly #forms = new Map<string, readonly string[]>();
   /** The last values of each owner, oldest first. */
@@ -29,20 +31,26 @@ export class Secrets {
   add(values: Iterable<string>): void {
     for (const value of values)
       for (const part of [value, value.trim(), ...linesOf(value)])
-        if (part.length >= this.#minLength && !this.#known.has(part)) this.#register(part);
+        if (part.length >= this.#minLength) {
+          this.#permanent.add(part);
+          if (!this.#known.has(part)) this.#register(part);
+        }
   }
 
   /**
-   * Adds values that replace earlier ones, such as renewed tokens. Of each owner only the last few are kept, so that they
-   * do not add up.
+   * Adds values that replace the owner's earlier ones, such as renewed tokens. Only the last few sets are kept, so that
+   * they do not add up.
    */
   addRotating(owner: string, values: readonly string[]): void {
-    const added = values.filter((value) => value.length >= this.#minLength && !this.#known.has(value));
-    if (added.length === 0) return;
-    for (const value of added) this.#register(value);
-    const kept = [...(this.#rotating.get(owner) ?? []), added];
-    for (const old of kept.splice(0, Math.max(0, kept.length - MAX_ROTATIONS)).flat()) this.#forget(old);
-    this.#rotating.set(owner, kept);
+    const kept = this.#rotating.get(owner) ?? [];
+    const last = kept.at(-1);
+    if (last !== undefined && values.every((value) => last.includes(value))) return;
+    for (const value of values)
+      if (value.length >= this.#minLength && !this.#known.has(value)) this.#register(value);
+    const sets = [...kept, values].slice(-MAX_ROTATIONS);
+    this.#rotating.set(owner, sets);
+    const current = new Set(sets.flat());
+    for (const value of kept.flat()) if (!current.has(value)) this.#forget(value);
   }
 
   /** The text with known secrets, and anything that looks like one, masked. */
@@ -61,7 +69,7 @@ export class Secrets {
   }
 
   #forget(secret: string): void {
-    this.#known.delete(secret);
+    if (this.#permanent.has(secret) || !this.#known.delete(secret)) return;
     for (const form of listSecretForms(secret)) {
       const stem = form.slice(0, STEM);
       const forms = (this.#forms.get(stem) ?? []).filter((one) => one !== form);

@@ -78,7 +78,7 @@ async function diagnose(runtime: Runtime, options: DoctorOptions): Promise<numbe
 const NOT_STARTED: Readonly<Record<NonNullable<Diagnosis['notStarted']>, string>> = {
   offline: 'Servers were not started.',
   gateway:
-    'Servers were not checked: the running gateway of this home could not be asked. `--start` starts them.',
+    'Servers were not checked: a gateway of this home is running, but did not report these servers. `--start` starts them.',
 };
 
 const FROM_GATEWAY =
@@ -92,7 +92,8 @@ async function readRunningServers(
   const api = await runtime.openApi(options, printError);
   try {
     const status = await api.send<GatewayStatus>({ method: 'GET', path: '/status' });
-    if (status.ok) return status.value.servers;
+    // A gateway with another config runs other servers.
+    if (status.ok) return status.value.running && status.value.servers;
     printFailure(status.error);
     return undefined;
   } finally {

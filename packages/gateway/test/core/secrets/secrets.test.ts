@@ -13,10 +13,20 @@ it('values that replace each other are masked until they are a few old, and no l
   for (let index = 0; index < 100; index += 1)
     known.addRotating('a', [`token-number-${index}-of-a`, 'permanent-secret']);
   known.addRotating('b', ['token-of-another-owner']);
+  // A value that stays while others are renewed is masked all the time.
+  for (let index = 0; index < 100; index += 1) {
+    known.addRotating('c', [`access-${index}-of-c`, 'refresh-token-of-c']);
+    expect(known.mask('refresh-token-of-c')).toBe('[masked]');
+  }
   expect(known.mask('token-number-99-of-a token-number-96-of-a')).toBe('[masked] [masked]');
   // Of a former one, what it has in common with later ones is masked.
   expect(known.mask('x token-number-10-of-a')).toContain('10-of-a');
   expect(known.mask('permanent-secret token-of-another-owner')).toBe('[masked] [masked]');
+  // A value of the config is not forgotten because it was a token before.
+  known.addRotating('d', ['both-of-them']);
+  known.add(['both-of-them']);
+  for (let index = 0; index < 10; index += 1) known.addRotating('d', [`renewed-${index}-of-d`]);
+  expect(known.mask('both-of-them')).toBe('[masked]');
 });
 
 const KEY = 'pa/ss"wö+rd 12345';
