@@ -9,19 +9,23 @@ const ANSWER_WITHIN_MS = 15_000;
 
 /** Warms up, waits for `whenWarm`, then measures; the first flaw ends the job and is reported. */
 export async function callForJob(job: CallsJob, whenWarm: () => Promise<void>): Promise<CallsOutcome> {
-  const { origin, pathname } = new URL(job.endpoint);
-  const pool = new Pool(origin, {
-    connections: job.concurrency,
-    headersTimeout: ANSWER_WITHIN_MS,
-    bodyTimeout: ANSWER_WITHIN_MS,
-  });
+  const { pathname } = new URL(job.endpoint);
+  const pools = [job.endpoint, ...(job.others ?? [])].map(
+    (endpoint) =>
+      new Pool(new URL(endpoint).origin, {
+        connections: job.concurrency,
+        headersTimeout: ANSWER_WITHIN_MS,
+        bodyTimeout: ANSWER_WITHIN_MS,
+      }),
+  );
   try {
     const hasLegacy = job.streams.some(({ era }) => era === 'legacy');
     const session = hasLegacy ? await openSession(job.endpoint) : undefined;
     const text = textOf(job.payloadBytes);
     const slots = Array.from({ length: job.concurrency }, (_, index) => {
       const stream = job.streams[index % job.streams.length];
-      if (stream === undefined) throw new Error('a job of calls needs a stream');
+      const pool = pools[index % pools.length];
+      if (stream === undefined || pool === undefined) throw new Error('a job of calls needs a stream');
       const owned = stream.era === 'legacy' ? session : undefined;
       const template = callTemplate({ ...stream, text, session: owned });
       return new Slot(pool, pathname, { template, textMember: textMember(text), intervalMs: job.intervalMs });
@@ -31,7 +35,7 @@ export async function callForJob(job: CallsJob, whenWarm: () => Promise<void>): 
     await whenWarm();
     return await callUntil(slots, job.until);
   } finally {
-    await pool.destroy();
+    await Promise.all(pools.map((pool) => pool.destroy()));
   }
 }
 

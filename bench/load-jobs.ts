@@ -12,6 +12,8 @@ export interface Stream {
 export interface CallsJob {
   readonly kind: 'calls';
   readonly endpoint: string;
+  /** Further endpoints of the same tools; the concurrent slots are assigned to all of them in turn. */
+  readonly others?: readonly string[];
   readonly streams: readonly Stream[];
   readonly concurrency: number;
   /**

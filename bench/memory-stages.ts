@@ -64,7 +64,7 @@ if (process.argv[2] === 'serve') (${takeSamples.toString()})(${JSON.stringify(fi
       ...['--max-semi-space-size=16', '--import', `data:text/javascript,${encodeURIComponent(preload)}`],
       ...[builtMain(), 'serve', '--config', config, '--port', port, '--home', home],
     ],
-    ROOT,
+    { cwd: ROOT },
   );
   await waitFor(running, async () => {
     const names = (await listAll(`http://127.0.0.1:${port}/mcp/all`)).flatMap((page) => page.names);

@@ -16,6 +16,7 @@ export const EXTRAS = [
   'sources',
   'pages',
   'activity',
+  'replicas',
 ] as const;
 
 export type Extra = (typeof EXTRAS)[number];

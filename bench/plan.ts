@@ -16,6 +16,9 @@ export interface Plan {
   readonly startRounds: number;
   readonly lockRounds: number;
   readonly pageRounds: number;
+  readonly replicaRounds: number;
+  /** Long, as the system counts processor time in steps of 10 ms. */
+  readonly replicaMs: number;
   readonly idleSettleMs: number;
   /** Size of the record of calls whose lists are measured. */
   readonly recordedCalls: number;
@@ -32,6 +35,8 @@ export const FULL: Plan = {
   startRounds: 15,
   lockRounds: 15,
   pageRounds: 9,
+  replicaRounds: 12,
+  replicaMs: 8_000,
   idleSettleMs: 20_000,
   recordedCalls: 1_000_000,
   growth: { fromCall: 100_000, toCall: 400_000 },
@@ -46,6 +51,8 @@ export const QUICK: Plan = {
   startRounds: 5,
   lockRounds: 3,
   pageRounds: 3,
+  replicaRounds: 3,
+  replicaMs: 4_000,
   idleSettleMs: 20_000,
   recordedCalls: 50_000,
   growth: { fromCall: 4_000, toCall: 16_000 },

@@ -19,7 +19,7 @@ export interface Running {
 export interface SpawnOptions {
   readonly cwd?: string | undefined;
   /** Variables in addition to the bench's own. */
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** The program; by default the Node that runs the bench. */
   readonly command?: string | undefined;
 }
@@ -43,12 +43,12 @@ export class Processes {
   }
 
   /** The same, collecting its output. */
-  start(args: readonly string[], cwd?: string, command?: string): Running {
-    const child = this.spawn(args, { cwd, command });
+  start(args: readonly string[], options: SpawnOptions = {}): Running {
+    const child = this.spawn(args, options);
     const { pid } = child;
     if (pid === undefined) {
       child.on('error', () => undefined);
-      throw new Error(`cannot start ${command ?? 'node'}: is it installed?`);
+      throw new Error(`cannot start ${options.command ?? 'node'}: is it installed?`);
     }
     let heard = '';
     let stderr = '';

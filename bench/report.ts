@@ -15,6 +15,7 @@ import {
 } from './results.ts';
 import type { CallPair } from './call-pairs.ts';
 import type { LockRound } from './lock.ts';
+import type { ReplicaRound } from './replicas.ts';
 import type { StartRound } from './start.ts';
 import { median } from './statistics.ts';
 import { drawBox, drawMarkdown, type Table } from './table.ts';
@@ -97,6 +98,7 @@ function notesOf(results: Results): readonly string[] {
     sources,
     pages,
     activity,
+    replicas,
   } = results;
   const absences = targets.flatMap(({ name, absence }) =>
     absence === undefined ? [] : [`${name} was not measured: ${absence}`],
@@ -162,6 +164,13 @@ function notesOf(results: Results): readonly string[] {
         `${wholeNumber(found.operations)} operations imported in ${wholeNumber(found.importP50Ms)} ms (p50), the start of the command included`,
     ),
     told('record of calls', activity, (records) => records.map(formatRecord).join('\n')),
+    told('replicas', replicas, (found) => {
+      const ms = (of: (round: ReplicaRound) => number): string =>
+        `${threeDigits(median(found.rounds.map(of)) ?? NaN)} ms`;
+      const one = `${wholeNumber(found.callsPerSecond)} calls/s on one gateway ${ms(({ oneMs }) => oneMs)}`;
+      const three = `the same shared by three ${ms(({ sharedMs }) => sharedMs)}, as many on each of three ${ms(({ eachMs }) => eachMs)}`;
+      return `CPU per call: ${one}, ${three}; medians of ${String(found.rounds.length)} rounds; an idle gateway takes ${twoDigits(found.idleCpuMs)} ms a second`;
+    }),
     told('admin pages', pages, ({ tools, pages: each }) => {
       const one = ({ name, interactiveMs, longestTaskMs, worstTaskMs }: (typeof each)[number]): string =>
         `${name} ${wholeNumber(interactiveMs)} ms, longest task ${wholeNumber(longestTaskMs)} ms (worst ${wholeNumber(worstTaskMs)} ms)`;

@@ -8,6 +8,7 @@ import type { Start } from './start.ts';
 import { median } from './statistics.ts';
 import type { HintCost } from './hints.ts';
 import type { PageCost } from './pages.ts';
+import type { ReplicaCost } from './replicas.ts';
 import type { PolicyCost } from './policy.ts';
 import type { SandboxCost } from './sandbox.ts';
 import type { VerifyCost } from './verify.ts';
@@ -49,6 +50,7 @@ export interface Results {
   readonly sources: Finding<SourceCost>;
   readonly pages: Finding<PageCost>;
   readonly activity: Finding<readonly RecordCost[]>;
+  readonly replicas: Finding<ReplicaCost>;
 }
 
 export type Measure = (sample: Sample) => number | undefined;

@@ -13,6 +13,7 @@ import { FULL, type Plan, QUICK } from './plan.ts';
 import { measurePages } from './pages.ts';
 import { measurePolicy } from './policy.ts';
 import { measureSandbox } from './sandbox.ts';
+import { measureReplicas } from './replicas.ts';
 import { Processes } from './processes.ts';
 import { forMarkdown, forTerminal } from './report.ts';
 import type { Finding, Results } from './results.ts';
@@ -121,6 +122,7 @@ async function measureExtras(
     sources: await ifWanted('sources', () => measureSources(place, { load, plan })),
     pages: await ifWanted('pages', () => measurePages(place, { plan })),
     activity: await ifWanted('activity', () => measureActivity(place, { calls: plan.recordedCalls })),
+    replicas: await ifWanted('replicas', () => measureReplicas(place, { load, plan })),
     list: await ifWanted('list', async () => {
       const name = 'assay-http-10k';
       const running = bench.contenders.find(({ target }) => target.name === name);

@@ -14,6 +14,13 @@ import type { QuickCalls, QuickCallsData } from './soak/quick-calls.ts';
 import { createToken, Gateway } from './soak/gateway.ts';
 import { actOn, type SoakContext, pause, seek } from './soak/soak-context.ts';
 import { TestServers } from './soak/test-servers.ts';
+import { buildEarlier } from './soak/replicas/earlier-build.ts';
+import {
+  replicaSoakForMarkdown,
+  replicaSoakForTerminal,
+  type ReplicaSoakResults,
+} from './soak/replicas/report.ts';
+import { soakReplicas } from './soak/replicas/soak-replicas.ts';
 import { checkResources, type Soaked } from './soak/check-resources.ts';
 import { readSoakOptions, type SoakOptions } from './soak/options.ts';
 import { stdioClients } from './soak/stdio-clients.ts';
@@ -55,6 +62,8 @@ async function soakOnce(options: SoakOptions): Promise<number> {
   const tally = new Tally(tell);
   const place = new Place(processes, scratch);
   try {
+    if (options.replicas !== undefined)
+      return await soakReplicasOnce(place, { options, tally, replicas: options.replicas });
     const soaked = await soak(place, { options, tally });
     const results: SoakResults = {
       startedAt: startedAt.toISOString(),
@@ -65,12 +74,52 @@ async function soakOnce(options: SoakOptions): Promise<number> {
       objections: tally.unexpected,
       ...soaked,
     };
-    const file = keep(results);
+    const length = `${options.isHostile ? '-hostile' : ''}${options.isQuick ? '-quick' : ''}`;
+    const file = keep(length, results, soakForMarkdown(results));
     process.stdout.write(soakForTerminal(results));
     tell(`kept as ${file}.json and .md`);
     return checkResources(results).every(({ holds }) => holds) ? 0 : 1;
   } finally {
     await processes.endAll();
+  }
+}
+
+async function soakReplicasOnce(
+  place: Place,
+  {
+    options,
+    tally,
+    replicas,
+  }: { readonly options: SoakOptions; readonly tally: Tally; readonly replicas: number },
+): Promise<number> {
+  const { minutes, seed, isNginx, isQuick, upgradeFrom } = options;
+  if (upgradeFrom !== undefined) tell(`building ${upgradeFrom}`);
+  const earlier = upgradeFrom === undefined ? undefined : buildEarlier(upgradeFrom, place.scratch);
+  try {
+    const given = { minutes, seed, replicas, isNginx, isQuick };
+    const soaked = await soakReplicas(
+      { ...given, earlierMain: earlier?.main },
+      { processes, place, tally, tell },
+    );
+    const results: ReplicaSoakResults = {
+      startedAt: startedAt.toISOString(),
+      ...given,
+      upgradeFrom,
+      node: process.versions.node,
+      platform: `${process.platform} ${process.arch}, ${String(availableParallelism())} cores`,
+      counts: tally.counts,
+      objections: tally.unexpected,
+      ...soaked,
+    };
+    const kind = upgradeFrom === undefined ? 'replicas' : 'upgrade';
+    const { records, ...kept } = results;
+    const text = replicaSoakForMarkdown(results);
+    const file = keep(`-${kind}${isQuick ? '-quick' : ''}`, { ...kept, calls: records.length }, text);
+    process.stdout.write(replicaSoakForTerminal(results));
+    tell(`kept as ${file}.json and .md`);
+    return tally.unexpectedCount === 0 && soaked.checks.every(({ holds }) => holds) ? 0 : 1;
+  } finally {
+    earlier?.remove();
   }
 }
 
@@ -182,15 +231,14 @@ async function leftAfter(sampler: ResourceSampler, place: Place): Promise<readon
 }
 
 /** Writes both files; returns their path without the extension, relative to the repository. */
-function keep(results: SoakResults): string {
-  const minute = results.startedAt.slice(0, 16).replace(':', '');
-  const length = `${results.isHostile ? '-hostile' : ''}${results.isQuick ? '-quick' : ''}`;
-  const name = `soak-${minute}-node${results.node}-${String(availableParallelism())}cores${length}`;
+function keep(kind: string, results: object, markdown: string): string {
+  const minute = startedAt.toISOString().slice(0, 16).replace(':', '');
+  const name = `soak-${minute}-node${process.versions.node}-${String(availableParallelism())}cores${kind}`;
   const folder = join(ROOT, 'bench', 'results');
   mkdirSync(folder, { recursive: true });
   const withoutPaths = (text: string): string => text.replaceAll(ROOT, '').replaceAll(tmpdir(), '<tmp>');
   writeFileSync(join(folder, `${name}.json`), `${withoutPaths(JSON.stringify(results, null, 2))}\n`);
-  writeFileSync(join(folder, `${name}.md`), withoutPaths(soakForMarkdown(results)));
+  writeFileSync(join(folder, `${name}.md`), withoutPaths(markdown));
   return `bench/results/${name}`;
 }
 

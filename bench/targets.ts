@@ -7,8 +7,9 @@ import { request } from 'undici';
 import type { Era } from './messages.ts';
 import { LADDER } from './peers/ladder-steps.ts';
 import { PipeClient } from './pipe-client.ts';
-import { freePort, type Processes, type Running } from './processes.ts';
+import { freePort, type Processes, type Running, type SpawnOptions } from './processes.ts';
 import { flawOfOneCall } from './session.ts';
+import { prepareNginx } from './nginx.ts';
 
 const START_WITHIN_MS = 20_000;
 
@@ -162,12 +163,12 @@ export class Place {
   }
 
   node(args: readonly string[], cwd?: string): Running {
-    return this.#processes.start(args, cwd);
+    return this.#processes.start(args, { cwd });
   }
 
   /** Another program. */
   command(command: string, args: readonly string[]): Running {
-    return this.#processes.start(args, undefined, command);
+    return this.#processes.start(args, { command });
   }
 
   /** A client on the pipes of a new process. */
@@ -179,7 +180,10 @@ export class Place {
   async assay(
     name: string,
     config: object | string,
-    main: string = builtMain(),
+    {
+      main = builtMain(),
+      env,
+    }: { readonly main?: string | undefined; readonly env?: SpawnOptions['env'] } = {},
   ): Promise<{ endpoint: string; running: Running }> {
     const home = join(this.scratch, name);
     mkdirSync(home, { recursive: true });
@@ -190,7 +194,7 @@ export class Place {
     }
     const port = String(await freePort());
     const serve = ['serve', '--config', file, '--port', port, '--home', home];
-    const running = this.#processes.start([main, ...serve], ROOT);
+    const running = this.#processes.start([main, ...serve], { cwd: ROOT, env });
     const origin = `http://127.0.0.1:${port}`;
     await waitFor(running, async () => {
       const { statusCode, body } = await request(`${origin}/health`);
@@ -263,13 +267,13 @@ async function assayToHttp(
     // Other builds may not have this setting.
     ...(!isRecorded && { settings: { 'activity.calls': false } }),
   };
-  const assay = await place.assay(`${name}-${String(toolCount)}`, config, main);
+  const assay = await place.assay(`${name}-${String(toolCount)}`, config, { main });
   return { endpoint: assay.endpoint, proxy: assay.running, behind: [echo.running] };
 }
 
 async function assayToStdio(place: Place, home: string, main?: string): Promise<Started> {
   const config = { mcpServers: { echo: { ...echoCommand(), prefix: false } } };
-  const assay = await place.assay(home, config, main);
+  const assay = await place.assay(home, config, { main });
   return { endpoint: assay.endpoint, proxy: assay.running, behind: [] };
 }
 
@@ -278,20 +282,10 @@ async function startNginx(place: Place): Promise<Started> {
   const echo = await place.echo(10);
   const port = String(await freePort());
   const folder = join(place.scratch, 'nginx');
-  mkdirSync(folder, { recursive: true });
-  const config = join(folder, 'nginx.conf');
-  const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
-    .map((kind) => `${kind}_temp_path ${folder}/${kind};`)
-    .join('\n  ');
+  const { config, start } = prepareNginx(folder);
   writeFileSync(
     config,
-    `daemon off;
-master_process off;
-pid ${folder}/pid;
-events { worker_connections 1024; }
-http {
-  access_log off;
-  ${temporary}
+    `${start}
   client_max_body_size 0;
   client_body_buffer_size 1m;
   keepalive_requests 10000000;

@@ -12,6 +12,7 @@ import {
   ratioOf,
   type Results,
 } from './results.ts';
+import { replicaRatio } from './replicas.ts';
 import { addedFirstMs, callOfTwin, startOfTwins } from './sandbox.ts';
 import { startRatio } from './start.ts';
 import { slowestQueryMs } from './activity.ts';
@@ -110,6 +111,7 @@ function otherGoals({
   sources,
   pages,
   activity,
+  replicas,
 }: Results): readonly Goal[] {
   const calls = growth.kind === 'found' ? growth.value : undefined;
   const stretch =
@@ -261,6 +263,20 @@ function otherGoals({
       bound: 0.6,
       unit: '×',
       cell: cellOfFinding(sources, ({ rest }) => callsRatio(rest)),
+    },
+    {
+      what: 'CPU per call with three gateways on one PostgreSQL, of that with one, each with as many calls',
+      sign: '≤',
+      bound: 1.05,
+      unit: '×',
+      cell: cellOfFinding(replicas, ({ rounds }) => replicaRatio(rounds, ({ eachMs }) => eachMs)),
+    },
+    {
+      what: 'CPU per call with three gateways on one PostgreSQL, of that with one, sharing its calls',
+      sign: '≤',
+      bound: 1.05,
+      unit: '×',
+      cell: cellOfFinding(replicas, ({ rounds }) => replicaRatio(rounds, ({ sharedMs }) => sharedMs)),
     },
     {
       what: 'import of an OpenAPI document of 1,000 operations: p50',

@@ -116,6 +116,12 @@ await buildFiles(
   },
 );
 
+// The verdicts of the study. A release of new ones changes nothing else.
+writeFileSync(
+  join(gateway.dist, 'verdicts.json.br'),
+  brotliCompressSync(readFileSync(join(gateway.folder, 'verdicts.json'))),
+);
+
 // Processes of their own, and what the modules that it runs import as "assay-mcp".
 await buildFiles(
   gateway,
@@ -144,6 +150,7 @@ await buildFiles(
     main: 'src/main.ts',
     'chunk-worker': 'src/chunks/chunk-worker.ts',
     'index-worker': 'src/indexing/index-worker.ts',
+    'outline-worker': 'src/symbols/outline-worker.ts',
   },
   // In web-tree-sitter, for modules with inline JavaScript, which no grammar has.
   { checks: { eval: false }, output: { cleanDir: true } },

@@ -7,18 +7,33 @@ import type { Package } from './repositories.ts';
 
 const run = promisify(execFile);
 
-/** Unpacks a package into the cache and returns its folder. Needs the npm registry or a Debian mirror the first time only. */
+/** Unpacks a package into the cache and returns its folder. Needs the network the first time only. */
 export async function fetched(source: Package, cache: string): Promise<string> {
   const { from, name, version } = source;
-  const folder = join(cache, 'packages', `${name}@${version.replaceAll(/[:/]/g, '_')}`);
+  const folder = join(cache, 'packages', `${name.replace('/', '+')}@${version.replaceAll(/[:/]/g, '_')}`);
   if (!existsSync(folder)) {
     const download = `${folder}.download`;
     await rm(download, { recursive: true, force: true });
     await mkdir(download, { recursive: true });
-    const unpacked = from === 'npm' ? await npm(source, download) : await debian(source, download);
+    const unpacked = await UNPACK[from](source, download);
     await rename(unpacked, folder);
     await rm(download, { recursive: true, force: true });
   }
+  return folder;
+}
+
+const UNPACK: Readonly<Record<Package['from'], (source: Package, folder: string) => Promise<string>>> = {
+  npm,
+  debian,
+  git: checkOut,
+};
+
+/** Without the history. */
+async function checkOut({ name, version }: Package, folder: string): Promise<string> {
+  const git = (...args: readonly string[]): Promise<unknown> => run('git', args, { cwd: folder });
+  await git('init', '--quiet');
+  await git('fetch', '--quiet', '--depth', '1', `https://github.com/${name}`, version);
+  await git('checkout', '--quiet', 'FETCH_HEAD');
   return folder;
 }
 

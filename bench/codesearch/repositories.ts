@@ -1,5 +1,6 @@
 export interface Package {
-  readonly from: 'npm' | 'debian';
+  /** `git`: a repository on GitHub; its name has the owner, its version is a commit. */
+  readonly from: 'npm' | 'debian' | 'git';
   readonly name: string;
   readonly version: string;
   /** Folders inside the unpacked package; npm's begin below `package/`. */

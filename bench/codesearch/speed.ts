@@ -56,7 +56,7 @@ const place = mkdtempSync(join(tmpdir(), 'assay-speed-'));
 const [home, root] = [join(place, 'home'), join(place, 'repository')];
 const transport = new StdioClientTransport({
   command: process.execPath,
-  args: [MAIN, 'codebase', '--root', root],
+  args: [MAIN, 'codebase', '--no-watch', '--root', root],
   env: { PATH: process.env['PATH'] ?? '', ASSAY_HOME: home },
 });
 const client = new Client({ name: 'bench', version: '1' });

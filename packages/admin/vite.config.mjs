@@ -106,6 +106,7 @@ export default defineConfig({
         '/events',
         '/status',
         '/preferences',
+        '/stops',
         '/tokens',
         '/sessions',
         '/export',

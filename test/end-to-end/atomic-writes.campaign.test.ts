@@ -73,6 +73,11 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
     ({ ids }) => ({ path: `/tools/${ids.get('POST /tools')}/review`, actions: [] }),
   ],
   [
+    'POST /stops',
+    () => ({ path: '/stops', body: { allCalls: true, reason: 'x' }, actions: ['stop.create'] }),
+  ],
+  ['DELETE /stops/{id}', () => ({ path: '/stops/all_calls', actions: ['stop.delete'] })],
+  [
     'POST /toolsets',
     () => ({
       path: '/toolsets',
@@ -231,6 +236,7 @@ const CASES: ReadonlyMap<string, (world: World) => Case> = new Map<string, (worl
   ],
   ['POST /gateways/{id}/restart', () => ({ path: '/gateways/more/restart', actions: [] })],
   // The stream has begun before anything is written, so failures are reported in it.
+  ['POST /notices/test', () => ({ path: '/notices/test', actions: [] })],
   ['POST /gateways/{id}/verify', () => ({ path: '/gateways/more/verify', actions: [] })],
   ['POST /gateways/{id}/refresh', () => ({ path: '/gateways/more/refresh', actions: [] })],
   [

@@ -1,8 +1,9 @@
 // `assay stdio --attach` as clients start it: one gateway for all, started in the background and gone when idle.
-import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { endLater, isAlive, kill, until, untilLogged } from '../support/endings.ts';
+import { findGatewayPid } from '../support/gateway-pid.ts';
 import { at, namesAt, textAt, type Json } from '../support/json.ts';
 import { fixture, MAIN, openEventLog, tempDir, writeConfig } from '../support/paths.ts';
 import { runAssay } from '../support/assay.ts';
@@ -26,14 +27,6 @@ function attach({ home, config }: Place, { args = ['--all'], env, cwd }: More = 
     await runAssay(['stop', '--home', home, '--config', config]);
   });
   return openPipe([MAIN, 'stdio', '--attach', ...given], env, cwd === undefined ? {} : { cwd });
-}
-
-/** The process of the running gateway of a home, as its lock says. */
-function gatewayOf(home: string): number | undefined {
-  const [lock] = readdirSync(home).filter((name) => name.endsWith('.lock'));
-  return lock === undefined
-    ? undefined
-    : (at(JSON.parse(readFileSync(join(home, lock), 'utf8')) as Json, 'pid') as number);
 }
 
 function placeOf(
@@ -67,10 +60,10 @@ describe('a gateway in the background', () => {
     const status = await runAssay(['status', '--home', place.home, '--config', place.config]);
     expect(status.stdout).toContain('endpoint  none: clients attach to it');
     expect(status.stdout).toContain(', in the background');
-    const pid = gatewayOf(place.home) ?? 0;
+    const pid = findGatewayPid(place.home) ?? 0;
     await Promise.all(pipes.map((pipe) => pipe.stop()));
     await until('it has ended', () => (isAlive(pid) ? undefined : true), 20_000);
-    expect(gatewayOf(place.home)).toBeUndefined();
+    expect(findGatewayPid(place.home)).toBeUndefined();
   });
 
   it('is started again when it was killed: the session goes on, and a lost call says so', async () => {
@@ -79,7 +72,7 @@ describe('a gateway in the background', () => {
     await pipe.initialize();
     expect(await pipe.call('plain_counter')).toBe('1');
     const sleeping = pipe.ask('tools/call', { name: 'plain_sleep', arguments: { ms: 60_000 } });
-    const pid = gatewayOf(place.home) ?? 0;
+    const pid = findGatewayPid(place.home) ?? 0;
     await until('the call has arrived', async () => {
       const { stdout } = await runAssay(['status', '--json', '--home', place.home, '--config', place.config]);
       return stdout.includes('"clients"') ? true : undefined;
@@ -87,7 +80,7 @@ describe('a gateway in the background', () => {
     kill(pid, 'SIGKILL');
     expect(textAt(await sleeping, 'error', 'message')).toContain('The call may have had its effect');
     expect(await pipe.call('plain_counter')).toBe('1');
-    expect(gatewayOf(place.home)).not.toBe(pid);
+    expect(findGatewayPid(place.home)).not.toBe(pid);
     expect(pipe.lines().some((line) => line.includes('notifications/tools/list_changed'))).toBe(true);
   });
 
@@ -103,14 +96,14 @@ describe('a gateway in the background', () => {
       30_000,
     );
     expect(await pipe.call('plain_label')).toBe('plain');
-    expect(gatewayOf(place.home)).toBe(served.pid);
+    expect(findGatewayPid(place.home)).toBe(served.pid);
   });
 
   it('opens a port when the pages are opened, and ends on assay stop', async () => {
     const place = placeOf({ plain: fixture('plain') });
     const pipe = attach(place);
     await pipe.initialize();
-    const pid = gatewayOf(place.home) ?? 0;
+    const pid = findGatewayPid(place.home) ?? 0;
     const given = ['--home', place.home, '--config', place.config];
     const link = await runAssay(['token', 'link', '--home', place.home]);
     const [url = ''] = /http:\/\/127\.0\.0\.1:\d+/.exec(link.stdout) ?? [];
@@ -126,9 +119,10 @@ describe('a gateway in the background', () => {
     const place = placeOf({});
     const pipe = attach(place);
     await pipe.initialize();
-    const pid = gatewayOf(place.home);
+    const pid = findGatewayPid(place.home);
     if (pid === undefined) throw new Error('no gateway was started');
-    rmSync(place.home, { recursive: true });
+    // The gateway may create a file while its home is deleted.
+    rmSync(place.home, { recursive: true, maxRetries: 10 });
     await until('the gateway has ended', () => (isAlive(pid) ? undefined : true));
   });
 
@@ -137,7 +131,7 @@ describe('a gateway in the background', () => {
     const pipe = attach(place, { args: ['--all', '--no-background'] });
     await pipe.initialize();
     expect(await pipe.call('plain_label')).toBe('plain');
-    expect(gatewayOf(place.home)).toBeUndefined();
+    expect(findGatewayPid(place.home)).toBeUndefined();
     await untilLogged(pipe, 'no gateway of this home is running, so the servers are started here');
   });
 
@@ -150,7 +144,7 @@ describe('a gateway in the background', () => {
     const first = attach(place, { env: { NAMED: 'one', OTHER: 'secret' }, cwd: folder });
     await first.initialize();
     const environment = (pid: number): string => readFileSync(`/proc/${pid}/environ`, 'utf8');
-    const pid = gatewayOf(place.home) ?? 0;
+    const pid = findGatewayPid(place.home) ?? 0;
     expect(environment(pid)).toContain('NAMED=one');
     expect(environment(pid)).not.toContain('secret');
     expect(realpathSync(`/proc/${pid}/cwd`)).toBe(realpathSync(place.home));

@@ -97,6 +97,11 @@ describe('the requests of a sign-in', () => {
       RULES,
     );
     for (const origin of [server, issuer, place]) await fetching.fetch(`${origin}/x`);
+    // Metadata is not to be trusted about that, if the certificate is not what authenticates Assay.
+    fetching.trustEndpoints({
+      ...{ issuer: issuer ?? '', authorization_endpoint: `${foreign}/a`, token_endpoint: `${foreign}/t` },
+      response_types_supported: ['code'],
+    });
     // The authority of the entry counts there no more than its certificate.
     await expect(fetching.fetch(`${foreign}/x`)).rejects.toThrow('could not be reached');
     await fetching.close();

@@ -101,6 +101,21 @@ it('over stdio, a call searches what the one before it set', async () => {
   processOf(home);
 });
 
+it('its process indexes changed files again in the background', async () => {
+  const repo = newRepository();
+  const assay = await startSearch({ roots: [repo] });
+  const peer = await peerOf(assay, 'modern');
+  expect(await call(peer, 'index_repository', { repo_path: repo })).toMatchObject({ isError: false });
+  writeIn(repo, 'src/refunds/partial.ts', 'export function bookPartialRefund(): void {}\n');
+  const found = await until('the new file is found', async () => {
+    const { structured } = await call(peer, 'search_code', { query: 'bookPartialRefund' });
+    const [first] = listAt(structured, 'results');
+    return first !== undefined && at(first, 'symbol') === 'bookPartialRefund' ? first : undefined;
+  });
+  expect(found).toMatchObject({ file_path: 'src/refunds/partial.ts' });
+  processOf(assay.home);
+});
+
 it('its process sees its roots read-only and its indexes, and has no network', async () => {
   const [repo, other] = [newRepository(), tempDir()];
   const assay = await startSearch({ roots: [repo] });

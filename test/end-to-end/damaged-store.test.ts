@@ -111,7 +111,7 @@ describe('beside a damaged cell', () => {
     await damage(`assay_records set id_json = '"policy.confirm"' where id_json = '"limits.drainMs"'`);
     const again = await startGateway({ servers, home: place.home });
     await again.settled();
-    expect(await call(again)).toContain('preferences could not be read');
+    expect(await call(again)).toContain('Rules or preferences in the store could not be read');
     expect(again.stderr()).toContain('its column body_json is not JSON');
   });
 });

@@ -137,10 +137,10 @@ describe('assay doctor', () => {
       bad: 7,
       plain: fixture('plain', [label], { env }),
       hanging: fixture('hanger'),
-      // Its twin cannot write.
+      // Its twin cannot write outside of its roots.
       writing: {
         ...{ command: '/bin/sh', cwd: tempDir(), sandbox: 'twin' },
-        args: ['-c', 'echo > started && exec "$0" "$1"', ...plainCommand()],
+        args: ['-c', `echo > ${tempDir()}/started && exec "$0" "$1"`, ...plainCommand()],
       },
     });
     chmodSync(config, 0o644);

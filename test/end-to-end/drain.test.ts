@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { startAssay, type Assay } from '../support/assay.ts';
-import { isAlive, kill, sleep, until } from '../support/endings.ts';
+import { endLater, isAlive, kill, sleep, until } from '../support/endings.ts';
 import { send, startRequest } from '../support/http.ts';
 import { at, type Json } from '../support/json.ts';
 import { initializeOf, messageOf, openSession, type LegacySession } from '../support/legacy.ts';
@@ -9,6 +11,8 @@ import { fixture, openEventLog } from '../support/paths.ts';
 import { readGauge } from '../support/prometheus.ts';
 import { spawnStdio } from '../support/stdio.ts';
 
+/** The answer to a GET for a stream: the official SDKs give up after two refusals, but ask again after this. */
+const ASK_AGAIN = ': not available here now; ask again\n\nretry: 1000\n\n';
 const codeOf = (message: Json): Json | undefined => at(message, 'error', 'data', 'code');
 const textIn = (message: Json): Json | undefined => at(message, 'result', 'content', 0, 'text');
 const wait = (ms: number) => ({ name: 'c_wait', arguments: { ms } });
@@ -27,6 +31,15 @@ async function start(limits: Record<string, number> = {}): Promise<{ assay: Assa
   return { assay, session: await openSession(assay.url) };
 }
 
+/** Returns the `Connection` of the response. */
+async function sendWith(agent: Agent, port: number): Promise<string | undefined> {
+  const asked = request({ host: '127.0.0.1', port, path: '/live', agent }).end();
+  const [response] = (await once(asked, 'response')) as [IncomingMessage];
+  response.resume();
+  await once(response, 'end');
+  return response.headers.connection;
+}
+
 async function inFlight(assay: Assay, count: number): Promise<void> {
   await until('they are under way', async () =>
     (await readGauge(assay, 'assay_requests_in_flight', { server: 'c' })) === count ? true : undefined,
@@ -40,6 +53,28 @@ async function isStopping(assay: Assay): Promise<void> {
 }
 
 describe('assay serve that is asked to stop', () => {
+  it('with limits.drainDelayMs accepts no new connections after it, then gives up existing ones, and answers pending requests', async () => {
+    const { assay } = await start({ 'limits.drainDelayMs': 1_000 });
+    const kept = new Agent({ keepAlive: true, maxSockets: 1 });
+    endLater(async () => kept.destroy());
+    let isAnswered = false;
+    const pending = modernSend(assay.url, 'tools/call', { params: wait(4_000) }).finally(
+      () => (isAnswered = true),
+    );
+    await inFlight(assay, 1);
+    const stopped = assay.stop();
+    await isStopping(assay);
+    expect(await sendWith(kept, assay.port)).toBe('keep-alive');
+    await until('nobody can connect', () =>
+      sendWith(new Agent(), assay.port)
+        .then(() => undefined)
+        .catch(() => true as const),
+    );
+    expect([await sendWith(kept, assay.port), isAnswered]).toEqual(['close', false]);
+    expect(textIn(messageOf(await pending))).toBe('waited');
+    expect(await stopped).toBe(0);
+  });
+
   it('answers pending requests of both eras, as JSON and on streams, before it exits', async () => {
     const { assay, session } = await start();
     const asked = [
@@ -85,7 +120,8 @@ describe('assay serve that is asked to stop', () => {
       expect([at(answer.json(), 'id'), codeOf(answer.json())]).toEqual([7, 'SHUTTING_DOWN']);
     }
     const headers = { ...session.headers, accept: 'text/event-stream' };
-    expect((await send(assay.url, { method: 'GET', headers })).status).toBe(503);
+    const later = await send(assay.url, { method: 'GET', headers });
+    expect([later.status, later.text]).toEqual([200, ASK_AGAIN]);
     expect((await other.notify('notifications/cancelled', { requestId: 'x' })).status).toBe(202);
     await cancelled;
     const last = await until('an event', () => stream.events.at(-1)?.id);

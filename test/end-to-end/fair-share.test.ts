@@ -7,7 +7,7 @@ import { endLater, sleep, until } from '../support/endings.ts';
 import { openMany } from '../support/flood.ts';
 import { openStream, send, type Stream } from '../support/http.ts';
 import { at } from '../support/json.ts';
-import { openSession } from '../support/legacy.ts';
+import { openSession, type LegacySession } from '../support/legacy.ts';
 import { modernSend, modernStream } from '../support/modern.ts';
 import { scaledMs } from '../support/slow-machine.ts';
 import { fixture, tempDir } from '../support/paths.ts';
@@ -35,7 +35,7 @@ describe('a token holder that exceeds its fair share', () => {
       admin: await keepToken(home, 'admin', { scopes: ['admin'] }),
     };
     assay = await startGateway({
-      servers: { plain: fixture('plain') },
+      servers: { plain: fixture('plain'), own: fixture('plain', [], { isolation: 'session' }) },
       settings: {
         settings: {
           'mcp.access': 'token',
@@ -100,17 +100,24 @@ describe('a token holder that exceeds its fair share', () => {
   });
 
   it('loses its own sessions to others, and takes none of theirs', async () => {
-    const ping = '{"jsonrpc":"2.0","id":"p","method":"ping"}';
-    const begin = (token: string): ReturnType<typeof openSession> =>
-      openSession(assay.url, { headers: bearer(token) });
+    const params = { name: 'own_echo', arguments: { text: 'x' } };
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+    // A session that made room continues, but has lost its process.
+    const call = async (session: LegacySession): Promise<boolean> =>
+      !(await session.post(body)).text.includes('SERVER_STATE_LOST');
+    const begin = async (token: string): Promise<LegacySession> => {
+      const session = await openSession(assay.url, { headers: bearer(token) });
+      expect(await call(session)).toBe(true);
+      return session;
+    };
     const modest = await begin(tokens.modest);
     const greedy = [];
     for (let count = 0; count < 8; count += 1) greedy.push(await begin(tokens.greedy));
-    expect((await modest.post(ping)).status).toBe(200);
+    expect(await call(modest)).toBe(true);
     const second = await begin(tokens.modest);
-    const statuses = [];
-    for (const session of [...greedy, modest, second]) statuses.push((await session.post(ping)).status);
-    expect(statuses).toEqual([...Array<number>(6).fill(404), 200, 200, 200, 200]);
+    const haveProcess = [];
+    for (const session of [...greedy, modest, second]) haveProcess.push(await call(session));
+    expect(haveProcess).toEqual([...Array<boolean>(8).fill(false), true, true]);
   });
 });
 

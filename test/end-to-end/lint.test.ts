@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { runAssay } from '../support/commands.ts';
 import { at, listAt, parseJson, textAt } from '../support/json.ts';
@@ -103,5 +105,61 @@ describe('assay lint', () => {
     expect(stdout).toMatch(/made_both +made +destructive/);
     expect(stdout).toMatch(/made_sound +made +writes/);
     expect(stdout).toMatch(/made_silent +made +unannotated/);
+  });
+});
+
+describe('assay lint -- COMMAND', () => {
+  const server = join(tempDir(), 'server.js');
+  writeFileSync(
+    server,
+    `const { createInterface } = require('node:readline');
+const tools = [
+  { name: 'delete_all', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true, destructiveHint: true } },
+];
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line);
+  const result =
+    method === 'initialize'
+      ? { protocolVersion: params.protocolVersion, capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }
+      : { tools };
+  if (id !== undefined) console.log(JSON.stringify({ jsonrpc: '2.0', id, result }));
+});`,
+  );
+
+  it('checks a command without a config, and writes JUnit and SARIF', async () => {
+    const folder = tempDir();
+    const files = ['a.xml', 'a.sarif'].map((name) => join(folder, name));
+    const reports = files.flatMap((file) => ['--report', file]);
+    const words = ['lint', '--format', 'json', ...reports, '--', process.execPath, server];
+    const { code, stdout } = await runAssay(words);
+    expect([code, rulesOf(stdout)]).toEqual([
+      1,
+      [
+        'delete_all: error contradiction',
+        'delete_all: warning telling-words',
+        'delete_all: warning missing-hints',
+      ],
+    ]);
+    const [junit = '', sarif = ''] = files.map((file) => readFileSync(file, 'utf8'));
+    expect(junit).toContain('<testsuites tests="5" failures="1" skipped="2">');
+    expect(junit).toContain(
+      '<testcase classname="delete_all" name="contradiction"><failure message="It declares both',
+    );
+    expect(parseJson(sarif)).toMatchObject({
+      runs: [
+        {
+          results: [
+            { ruleId: 'contradiction', level: 'error' },
+            { ruleId: 'telling-words', level: 'warning' },
+            { ruleId: 'missing-hints', level: 'warning' },
+          ],
+        },
+      ],
+    });
+  });
+
+  it('refuses several servers, and reports without a format', async () => {
+    expect((await lint('made', 'memory')).stderr).toContain('write `assay lint -- COMMAND ARGUMENTS`');
+    expect((await lint('made', '--report', 'a.md')).code).toBe(2);
   });
 });

@@ -90,6 +90,26 @@ describe('/metrics after calls of both eras', () => {
     expect(value(name, { server: ODD, method: 'tools/call', outcome: 'ok' })).toBe(1);
   });
 
+  it('counts calls by tool, as its server names it, and outcome', () => {
+    const name = 'assay_tool_calls_total';
+    const of = (server: string, tool: string, outcome: string) => value(name, { server, tool, outcome });
+    expect(of('plain', 'echo', 'ok')).toBe(2);
+    expect(of('plain', 'fails', 'tool_error')).toBe(1);
+    expect(of('plain', 'refuses', 'error')).toBe(1);
+    expect(of('plain', 'sleep', 'refused')).toBe(1);
+    expect(value('assay_tool_call_duration_seconds_count', { server: 'plain', tool: 'echo' })).toBe(2);
+    expect(samples.filter((one) => one.name === name && one.labels['tool'] === 'no_such_tool')).toEqual([]);
+  });
+
+  it('reports readiness, calls in flight, pending approvals and the store', () => {
+    expect(value('assay_ready')).toBe(1);
+    expect(value('assay_calls_in_flight')).toBe(0);
+    expect(value('assay_pending_approvals')).toBe(0);
+    expect(value('assay_oldest_pending_approval_seconds')).toBe(0);
+    expect(value('assay_store_operation_duration_seconds_count', { operation: 'read' })).toBeGreaterThan(0);
+    expect(value('assay_store_failures_total', { operation: 'write' })).toBe(0);
+  });
+
   it('sorts durations into cumulative buckets', () => {
     const labels = { server: 'plain', method: 'tools/call' };
     const name = 'assay_request_duration_seconds';
@@ -201,7 +221,10 @@ describe('the path /metrics', () => {
       undefined,
     ]);
     expect(await ask('POST', { authorization })).toEqual([405, 'HTTP_METHOD_UNKNOWN', 'GET']);
-    expect((await send(url, { method: 'GET', headers: { authorization } })).status).toBe(200);
+    const scraped = await send(url, { method: 'GET', headers: { authorization } });
+    expect(scraped.status).toBe(200);
+    const refused = { code: 'TOKEN_REQUIRED' };
+    expect(valueOf(samplesIn(scraped.text), 'assay_refused_credentials_total', refused)).toBe(1);
     const unknown = await send(`http://127.0.0.1:${assay.port}/nothing`, {
       method: 'GET',
       headers: { authorization },

@@ -76,11 +76,17 @@ describe('assay-mcp', () => {
     const { files } = packed;
     const needed = [
       ...COMMON,
-      ...['assay.schema.json', 'dist/define-tool.d.ts', 'dist/program.js', 'dist/docs/CONFIG.md'],
+      ...[
+        'assay.schema.json',
+        'dist/define-tool.d.ts',
+        'dist/program.js',
+        'dist/docs/CONFIG.md',
+        'dist/verdicts.json.br',
+      ],
       ...['', '.gz', '.br'].map((encoding) => `dist/admin/index.html${encoding}`),
     ];
     expect(needed.filter((file) => !files.includes(file))).toEqual([]);
-    const more = /^(?:dist\/define-tool\.d\.ts|assay\.schema\.json)$/;
+    const more = /^(?:dist\/(?:define-tool\.d\.ts|verdicts\.json\.br)|assay\.schema\.json)$/;
     const page = /^dist\/swagger-ui\/(swagger-ui\.css|swagger-ui-bundle\.js\.LICENSE\.txt|LICENSE|NOTICE)$/;
     const admin = /^dist\/admin\/(index\.html|licenses\.json|assets\/[\w-]+\.(js|css|svg))(\.gz|\.br)?$/;
     const guide = /^dist\/docs\/[\w-]+\.md$/;

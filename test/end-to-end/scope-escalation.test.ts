@@ -29,6 +29,10 @@ const WANTED: Readonly<Partial<Record<SettingKey, string | number | boolean>>> =
   'background.idleMs': 0,
   'http.allowLoopback': true,
   'http.allowPrivate': true,
+  'log.events': '/tmp/attack.log',
+  'approvals.notify': '["sh","-c","id"]',
+  'overrides.notify': '["sh","-c","id"]',
+  'servers.notify': 'https://attacker.example',
 };
 
 const MODULE = join(tempDir(), 'attack.mjs');
@@ -137,6 +141,7 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     ['PATCH', '/gateways/referring', { timeoutMs: 1 }, '403 SCOPE_MISSING'],
     ['PATCH', '/gateways/far', { url: 'https://attacker.example/mcp' }, '422 BODY_INVALID'],
   ],
+  testNotices: [['POST', '/notices/test', undefined, '403 SCOPE_MISSING']],
   verifyGateway: [['POST', '/gateways/made/verify', undefined, '403 SCOPE_MISSING']],
   setSecret: [
     ['PUT', '/secrets/TOKEN', { value: 'of the attacker' }, '403 SCOPE_MISSING'],
@@ -182,6 +187,8 @@ const ATTACKS: Readonly<Record<string, readonly Attack[] | 'gains nothing'>> = {
     return ['POST', '/import', { bundle, apply: true }, '403 SCOPE_MISSING'];
   }),
   // These only delete, switch, describe or read.
+  createStop: 'gains nothing',
+  endStop: 'gains nothing',
   deleteGateway: 'gains nothing',
   refreshGateway: 'gains nothing',
   restartGateway: 'gains nothing',

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Gateway } from '../support/assay.ts';
@@ -221,17 +221,33 @@ describe('a task', () => {
     expect(await statusOf(second, taskId)).toBe('working');
   });
 
-  it('works if its key cannot be stored, with one warning that its id will not outlast the process', async () => {
+  it('works if its key cannot be created, with one warning that its id will not outlast the process', async () => {
     const home = tempDir();
-    const pipe = await openPipe({ servers: { ...two, plain: fixture('plain') }, home });
+    mkdirSync(join(home, 'encryption.key'));
+    const pipe = await openPipe({ servers: two, home });
+    const ids = [await begin(pipe, 'a_job'), await begin(pipe, 'b_job')];
+    for (const taskId of ids) expect(await statusOf(pipe, taskId)).toBe('working');
+    expect(pipe.stderr().match(/ids of tasks will not outlast this process/g)).toHaveLength(1);
+  });
+
+  it('works while the store cannot be written, and its id outlasts the process', async () => {
+    const home = tempDir();
+    const config = writeConfig({
+      a: fixture('tasks', [`--file=${join(tempDir(), 'tasks.json')}`]),
+      plain: fixture('plain'),
+    });
+    const pipe = await openPipe({ config, home });
     // The first call reads the store; from then on it cannot be written.
     await pipe.ask('tools/call', { name: 'plain_label', arguments: {} });
     await until('the store is there', () => (existsSync(join(home, 'assay.db')) ? true : undefined));
     const release = lockStore(home);
-    const ids = [await begin(pipe, 'a_job'), await begin(pipe, 'b_job')];
-    for (const taskId of ids) expect(await statusOf(pipe, taskId)).toBe('working');
-    expect(pipe.stderr().match(/ids of tasks will not outlast this process/g)).toHaveLength(1);
+    const taskId = await begin(pipe, 'a_job');
+    expect(await statusOf(pipe, taskId)).toBe('working');
+    expect(pipe.stderr()).not.toContain('will not outlast this process');
     release();
+    pipe.closeStdin();
+    await pipe.ended;
+    expect(await statusOf(await openPipe({ config, home }), taskId)).toBe('working');
   });
 
   it('belongs to its creator only, even if others know its id', async () => {

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { newUser } from '../support/client-configs.ts';
+import { isAlive, until } from '../support/endings.ts';
+import { findGatewayPid } from '../support/gateway-pid.ts';
 import { at, listAt, parseJson } from '../support/json.ts';
 import { fixture } from '../support/paths.ts';
 import { openPipe } from '../support/stdio.ts';
@@ -16,6 +18,8 @@ it('assay uninstall undoes each connect of the home, ends its gateway, and says 
   const args = listAt(user.json('.cursor', 'mcp.json'), 'mcpServers', 'assay', 'args').map(String);
   const pipe = openPipe(args, { HOME: user.home });
   await pipe.initialize();
+  // Its client would start another one, so it is known by its process.
+  const gateway = findGatewayPid(user.assayHome) ?? 0;
   const connected = user.read('.cursor', 'mcp.json');
 
   const asked = await user.assay('uninstall');
@@ -35,7 +39,7 @@ it('assay uninstall undoes each connect of the home, ends its gateway, and says 
   ]);
   expect(user.read('.cursor', 'mcp.json')).toBe(before);
   expect(existsSync(user.at('project', '.cursor', 'mcp.json'))).toBe(false);
-  expect((await user.assay('stop')).stdout).toContain('No gateway is running');
+  await until('the gateway has ended', () => (isAlive(gateway) ? undefined : true));
   await pipe.stop();
 
   const again = await user.assay('uninstall', '--dry-run');

@@ -166,7 +166,7 @@ it('arguments of recorded calls are used on request, with secrets masked', async
   expect(code).toBe(1);
   expect(at(parseJson(stdout), 'tools', 0, 'coverage')).toMatchObject({
     shapes: 2,
-    origins: ['recorded', 'example'],
+    origins: expect.arrayContaining(['recorded', 'example']),
   });
   expect(at(parseJson(stdout), 'tools', 0, 'verdicts', 'readOnlyHint', 'evidence', 0, 'args')).toEqual({
     code: 'sesame',

@@ -3,6 +3,7 @@ import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isJsonObject, type JsonObject } from '@assay-mcp/kit/json-object';
 import { chooseArguments } from '../../packages/verify/src/arguments/choose-arguments.ts';
+import { Knowledge } from '../../packages/verify/src/arguments/knowledge.ts';
 import { prepareSeed } from '../../packages/verify/src/seed.ts';
 import { endOpened } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
@@ -46,7 +47,7 @@ export async function compareTwin(
     const tools: TwinReport['tools'][number][] = [];
     for (const { name, inputSchema } of await readOnlyTools(session)) {
       const set = { name, inputSchema, recorded: [], fixtures: fixtures.get(name) ?? [], limit: 1 };
-      const [chosen] = chooseArguments(set, { ...scene, seen: new Map() });
+      const [chosen] = chooseArguments(set, { ...scene, knowledge: new Knowledge() });
       const args = parseJson(JSON.stringify(chosen?.args ?? {}));
       const call = async (place: string): Promise<string | undefined> =>
         failureOf(await session.ask('tools/call', { name: `${place}_${name}`, arguments: args }));

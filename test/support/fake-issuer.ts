@@ -2,8 +2,9 @@ import { createHash, randomBytes, verify } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer, type ServerOptions } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { endLater } from './endings.ts';
-import type { JsonObject } from './json.ts';
+import { at, type Json, type JsonObject } from './json.ts';
 
 /** The oddities of real authorization servers. Without any, it follows the standards. */
 export interface FakeIssuerOptions {
@@ -35,8 +36,15 @@ export interface FakeIssuerOptions {
   readonly clients?: Readonly<Record<string, readonly string[]>>;
   /** Clients that must authenticate at its token endpoint: their secret, or the PEM of their public key. */
   readonly credentials?: Readonly<
-    Record<string, { readonly secret: string } | { readonly publicKey: string }>
+    Record<
+      string,
+      { readonly secret: string } | { readonly publicKey: string } | { readonly certificateName: string }
+    >
   >;
+  /** Serves the token and revocation endpoints at a second origin, which is in its `mtls_endpoint_aliases`. */
+  readonly mtls?: ServerOptions;
+  /** Reads the document whose URL is a client id. Undefined: these are not supported. */
+  readonly readDocument?: (clientId: string) => Promise<Json>;
   /** The `aud` of assertions; by default its identifier. */
   readonly assertionAudience?: string;
   readonly tokenSeconds?: number;
@@ -88,6 +96,7 @@ export async function startFakeIssuer(options: FakeIssuerOptions = {}): Promise<
   const state: State = {
     options,
     origin: '',
+    mtlsOrigin: undefined,
     requests: [],
     codes: new Map(),
     refreshTokens: new Map(),
@@ -97,10 +106,12 @@ export async function startFakeIssuer(options: FakeIssuerOptions = {}): Promise<
     arrivals: 0,
     assertionIds: new Set(),
   };
-  const origin = await listen((request, response) => {
+  const receive = (request: IncomingMessage, response: ServerResponse): void => {
     void bodyOf(request).then((body) => answer(state, request, response, body));
-  });
+  };
+  const origin = await listen(receive);
   state.origin = origin;
+  if (options.mtls !== undefined) state.mtlsOrigin = await listen(receive, options.mtls);
   return {
     url: origin + (options.path ?? ''),
     requests: state.requests,
@@ -137,6 +148,7 @@ export async function listen(
 interface State {
   readonly options: FakeIssuerOptions;
   origin: string;
+  mtlsOrigin: string | undefined;
   readonly requests: IssuerRequest[];
   readonly codes: Map<string, Code>;
   readonly refreshTokens: Map<string, { readonly grant: Grant; isUsed: boolean }>;
@@ -157,11 +169,11 @@ function answer(state: State, request: IncomingMessage, response: ServerResponse
     void state.requests.push({ path: url.pathname, parameters, ...(error !== undefined && { error }) });
   switch (url.pathname) {
     case '/authorize':
-      return authorize(state, url.searchParams, response, record);
+      return void authorize(state, url.searchParams, response, record);
     case '/token':
       state.arrivals += 1;
       return void setTimeout(() => {
-        const fault = findClientFault(state, request.headers.authorization, parameters);
+        const fault = findClientFault(state, request, parameters);
         if (fault === undefined) return token(state, parameters, response, record);
         record(fault);
         sendJson(response, 401, { error: 'invalid_client', error_description: fault });
@@ -170,7 +182,7 @@ function answer(state: State, request: IncomingMessage, response: ServerResponse
       record();
       return register(state, body, response);
     case '/revoke':
-      record();
+      record(findClientFault(state, request, parameters));
       return revoke(state, parameters['token'] ?? '', response);
     default:
       record();
@@ -181,7 +193,7 @@ function answer(state: State, request: IncomingMessage, response: ServerResponse
 /** Why the client of a token request is not authenticated. */
 function findClientFault(
   { options, origin, assertionIds }: State,
-  authorization: string | undefined,
+  { headers: { authorization }, socket }: IncomingMessage,
   given: Readonly<Record<string, string>>,
 ): string | undefined {
   const { credentials, assertionAudience = String(documentOf(options, origin)['issuer']) } = options;
@@ -192,6 +204,13 @@ function findClientFault(
   const clientId = given['client_id'] ?? basicId;
   const known = credentials[clientId];
   if (known === undefined) return 'unknown client';
+  if ('certificateName' in known) {
+    const name =
+      socket instanceof TLSSocket
+        ? at(socket.getPeerCertificate() as unknown as Json, 'subject', 'CN')
+        : undefined;
+    return name === known.certificateName ? undefined : `the certificate is of ${String(name)}`;
+  }
   if ('secret' in known)
     return known.secret === (given['client_secret'] ?? basicSecret) ? undefined : 'wrong secret';
   if (given['client_assertion_type'] !== 'urn:ietf:params:oauth:client-assertion-type:jwt-bearer')
@@ -216,7 +235,7 @@ function partOf(part: string): Readonly<Record<string, unknown>> {
   return JSON.parse(Buffer.from(part, 'base64url').toString()) as Readonly<Record<string, unknown>>;
 }
 
-function wellKnown({ options, origin }: State, path: string, response: ServerResponse): void {
+function wellKnown({ options, origin, mtlsOrigin }: State, path: string, response: ServerResponse): void {
   const { document = 'oauth', otherAddresses = 404, path: own = '' } = options;
   const place = {
     oauth: `/.well-known/oauth-authorization-server${own}`,
@@ -224,7 +243,16 @@ function wellKnown({ options, origin }: State, path: string, response: ServerRes
     odd: '/odd',
     none: undefined,
   }[document];
-  if (path === place) return sendJson(response, 200, documentOf(options, origin));
+  if (path === place)
+    return sendJson(response, 200, {
+      ...documentOf(options, origin),
+      ...(mtlsOrigin !== undefined && {
+        mtls_endpoint_aliases: {
+          token_endpoint: `${mtlsOrigin}/token`,
+          revocation_endpoint: `${mtlsOrigin}/revoke`,
+        },
+      }),
+    });
   if (otherAddresses === 'html')
     response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><p>Welcome');
   else response.writeHead(otherAddresses).end();
@@ -244,20 +272,22 @@ function documentOf(options: FakeIssuerOptions, origin: string): JsonObject {
     ...(isIssAdvertised && { authorization_response_iss_parameter_supported: true }),
     ...(pkceMethods !== 'absent' && { code_challenge_methods_supported: [...pkceMethods] }),
     ...(scopes && { scopes_supported: [...scopes] }),
+    ...(options.readDocument !== undefined && { client_id_metadata_document_supported: true }),
   };
 }
 
 /** Consents at once, as a user would. */
-function authorize(
+async function authorize(
   state: State,
   asked: URLSearchParams,
   response: ServerResponse,
   record: (error?: string) => void,
-): void {
+): Promise<void> {
   const { options } = state;
   const redirectUri = asked.get('redirect_uri') ?? '';
   const clientId = asked.get('client_id') ?? '';
-  if (state.clients.get(clientId)?.includes(redirectUri) !== true) {
+  const allowed = state.clients.get(clientId) ?? (await listRedirects(options, clientId));
+  if (!allowed.includes(redirectUri)) {
     record('invalid_redirect_uri');
     response.writeHead(400, { 'content-type': 'text/html' }).end('<p>invalid redirect URI');
     return;
@@ -271,6 +301,18 @@ function authorize(
   if (error === undefined) back.searchParams.set('code', newCode(state, asked));
   else back.searchParams.set('error', error);
   response.writeHead(302, { location: back.href }).end();
+}
+
+/** Those of the client metadata document, if there is one. */
+async function listRedirects(
+  { readDocument }: FakeIssuerOptions,
+  clientId: string,
+): Promise<readonly Json[]> {
+  if (readDocument === undefined || !clientId.startsWith('https://')) return [];
+  const document = await readDocument(clientId);
+  const redirects = at(document, 'redirect_uris');
+  const isOwn = at(document, 'client_id') === clientId;
+  return isOwn && Array.isArray(redirects) ? (redirects as readonly Json[]) : [];
 }
 
 function faultOf(options: FakeIssuerOptions, asked: URLSearchParams): string | undefined {

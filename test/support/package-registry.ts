@@ -4,6 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { cleanEnv } from './assay.ts';
+import type { JsonObject } from './json.ts';
 import { tempDir } from './paths.ts';
 import { serveWeb } from './web-server.ts';
 
@@ -17,25 +18,26 @@ export interface PackageRegistry {
   readonly requests: readonly string[];
 }
 
-/** Serves a package with these files over loopback. */
+/** Serves a package with these files over loopback. `more`: further members of its package.json. */
 export async function servePackage(
   name: string,
   version: string,
   files: Readonly<Record<string, string>>,
+  more: JsonObject = {},
 ): Promise<PackageRegistry> {
   const npm = {
     PATH: `${dirname(process.execPath)}:${process.env['PATH'] ?? ''}`,
     npm_config_cache: tempDir(),
     npm_config_update_notifier: 'false',
   };
-  const manifest = { name, version, type: 'module' };
+  const manifest = { name, version, type: 'module', ...more };
   const source = tempDir();
   for (const [path, text] of Object.entries({ ...files, 'package.json': JSON.stringify(manifest) })) {
     mkdirSync(dirname(join(source, path)), { recursive: true });
     writeFileSync(join(source, path), text);
   }
   const packed = tempDir();
-  await promisify(execFile)('npm', ['pack', '--pack-destination', packed], {
+  await promisify(execFile)('npm', ['pack', '--ignore-scripts', '--pack-destination', packed], {
     cwd: source,
     env: cleanEnv(npm),
   });

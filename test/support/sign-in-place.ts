@@ -1,13 +1,20 @@
+import type { TlsFiles } from '@assay-mcp/kit/tls-files';
 import { parseBearerChallenge } from '@assay-mcp/protocol/challenge';
 import type { CredentialContent } from '../../packages/gateway/src/adapters/auth/credential-content.ts';
 import { EncryptedCredentials } from '../../packages/gateway/src/adapters/auth/encrypted-credentials.ts';
 import { ServerCredentials } from '../../packages/gateway/src/adapters/auth/server-credentials.ts';
 import { signIn } from '../../packages/gateway/src/adapters/auth/sign-in.ts';
 import { createReachRules, type ReachRules } from '../../packages/gateway/src/core/reach-rules.ts';
+import type { OwnClient } from '../../packages/gateway/src/core/own-client.ts';
 import type { Refusal } from '../../packages/gateway/src/core/refusal.ts';
 import type { AuthSpec, ServerSpec } from '../../packages/gateway/src/core/server-spec.ts';
-import type { Authorizer, SignInStep } from '../../packages/gateway/src/gateway/ports/credentials.ts';
+import type {
+  Authorizer,
+  SignInRequest,
+  SignInStep,
+} from '../../packages/gateway/src/gateway/ports/credentials.ts';
 import type { Store, StoredCredential } from '../../packages/gateway/src/gateway/ports/store.ts';
+import { keysIn } from './encryption-keys.ts';
 import { endLater } from './endings.ts';
 import { startFakeIssuer, type FakeIssuer, type FakeIssuerOptions } from './fake-issuer.ts';
 import { startGuarded, type GuardedOptions, type GuardedServer } from './guarded-server.ts';
@@ -38,9 +45,16 @@ export interface Oddity {
   readonly server?: Omit<GuardedOptions, 'issuer'>;
   readonly auth?: (issuer: FakeIssuer) => AuthSpec;
   readonly name?: string;
+  readonly tls?: TlsFiles;
 }
 
-export async function start({ issuer: issuing, server: serving, auth, name = 'g' }: Oddity): Promise<Place> {
+export async function start({
+  issuer: issuing,
+  server: serving,
+  auth,
+  name = 'g',
+  tls,
+}: Oddity): Promise<Place> {
   const issuer = await startFakeIssuer(issuing);
   const server = await startGuarded({ toolScopes: { write: 'w' }, ...serving, issuer });
   const home = tempDir();
@@ -53,6 +67,7 @@ export async function start({ issuer: issuing, server: serving, auth, name = 'g'
       url: new URL(server.url),
       headers: {},
       ...(auth && { auth: auth(issuer) }),
+      ...(tls && { tls }),
     },
     timeoutMs: 10_000,
     prefix: true,
@@ -64,13 +79,20 @@ export async function start({ issuer: issuing, server: serving, auth, name = 'g'
 }
 
 function openCredentials(store: Store, home: string): EncryptedCredentials {
-  return new EncryptedCredentials({ store, place: { home, given: undefined }, learn: () => undefined });
+  return new EncryptedCredentials({ store, keys: keysIn(home), learn: () => undefined });
+}
+
+interface SignInChanges extends Partial<
+  Pick<SignInRequest, 'acceptsPasted' | 'onAddress' | 'opensBrowser' | 'pasted'>
+> {
+  readonly ownClient?: OwnClient;
 }
 
 /** Follows the address as a browser does; returns the refusal of the sign-in, if there is one. */
 export async function signInAt(
   { spec, credentials }: Place,
   onStep?: (step: SignInStep) => void,
+  { ownClient, ...request }: SignInChanges = {},
 ): Promise<Refusal | undefined> {
   const done = await signIn(
     spec,
@@ -79,9 +101,11 @@ export async function signInAt(
       subject: 'local',
       opensBrowser: true,
       onAddress: () => undefined,
+      acceptsPasted: false,
       pasted: () => Promise.resolve(undefined),
       limitMs: 60_000,
       onStep,
+      ...request,
     },
     {
       credentials,
@@ -92,6 +116,7 @@ export async function signInAt(
       version: '1',
       signal: new AbortController().signal,
       rules: RULES,
+      ownClient,
     },
   );
   return done.ok ? undefined : done.error;
@@ -99,24 +124,36 @@ export async function signInAt(
 
 async function browse(address: string): Promise<void> {
   const { headers } = await send(address, { method: 'GET' });
-  if (headers.location !== undefined) await send(headers.location, { method: 'GET' });
+  // Nothing listens at a public address.
+  if (headers.location?.startsWith('http://') === true) await send(headers.location, { method: 'GET' });
+}
+
+/** The same place after its entry was changed. */
+export function withAuth(place: Place, auth: AuthSpec): Place {
+  const { transport } = place.spec;
+  if (transport.kind !== 'http') throw new Error('not a server at a URL');
+  return { ...place, spec: { ...place.spec, transport: { ...transport, auth } } };
 }
 
 /** A gateway's view of the sign-ins, on a connection of its own to the store. */
-export async function openReplica({ home, spec }: Place): Promise<Authorizer> {
+export async function openReplica(place: Place): Promise<Authorizer> {
+  const authorizer = await (await openCredentialsOf(place)).authorizer(place.spec, 'local');
+  if (authorizer === undefined) throw new Error('no authorizer');
+  return authorizer;
+}
+
+export async function openCredentialsOf({ home }: Place): Promise<ServerCredentials> {
   const store = await openAt({ home, databaseUrl: undefined });
   const replica = new ServerCredentials({
     store: { isOpen: true, open: () => Promise.resolve({ ok: true, value: store }) },
-    place: { home, given: undefined },
+    keys: keysIn(home),
     learn: () => undefined,
     isPersonal: false,
     log: SILENT,
     rules: RULES,
   });
   endLater(() => replica.close());
-  const authorizer = await replica.authorizer(spec, 'local');
-  if (authorizer === undefined) throw new Error('no authorizer');
-  return authorizer;
+  return replica;
 }
 
 /** Calls a tool as a gateway does; returns the status, or the code of the refusal. */

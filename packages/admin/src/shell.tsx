@@ -1,20 +1,23 @@
-import { ActionIcon, Burger, useMantineColorScheme, useComputedColorScheme } from '@mantine/core';
+import { ActionIcon, Burger, Button, useMantineColorScheme, useComputedColorScheme } from '@mantine/core';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate } from '@tanstack/react-router';
-import { LogOut, Moon, Sun, WifiOff } from 'lucide-react';
+import { LogOut, Moon, OctagonX, Sun, WifiOff } from 'lucide-react';
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore, type ReactNode } from 'react';
 import { getServerLevel } from '@assay-mcp/kit/server-states';
 import icon from './icon.svg';
 import { useKeys } from './parts/keys.ts';
 import { NAV_PAGES } from './parts/nav-pages.ts';
 import { Notices } from './parts/notices.tsx';
+import { StopBanner } from './parts/stop-banner.tsx';
 import { pendingQuery } from './state/approvals.ts';
 import { gatewaysQuery } from './state/lists.ts';
 import { follow, getLiveState, onLive } from './state/live.ts';
+import { stopsQuery } from './state/stops.ts';
 import { clearSession, sessionQuery, useIsAdmin } from './state/session.ts';
 
 // Loaded when they are first opened.
 const Help = lazy(async () => ({ default: (await import('./parts/help.tsx')).Help }));
+const StopDialog = lazy(async () => ({ default: (await import('./parts/stop-control.tsx')).StopDialog }));
 const SignOutMenu = lazy(async () => ({
   default: (await import('./parts/sign-out-menu.tsx')).SignOutMenu,
 }));
@@ -55,16 +58,43 @@ export function Shell(): ReactNode {
           Assay
         </div>
         <Links mayApprove={mayApprove} onChosen={() => setNavOpen(false)} />
+        <AllCalls />
         <Footer subject={session?.subject ?? ''} onHelp={() => setHelpOpen(true)} />
       </nav>
       <main id="content" tabIndex={-1}>
         <LostBanner />
+        <StopBanner />
         <Outlet />
       </main>
       <Notices />
       {isHelpOpen && (
         <Suspense>
           <Help onClose={() => setHelpOpen(false)} />
+        </Suspense>
+      )}
+    </div>
+  );
+}
+
+/** While all calls are stopped, the banner has the control. */
+function AllCalls(): ReactNode {
+  const { data: stops = [] } = useQuery(stopsQuery);
+  const [isOpen, setOpen] = useState(false);
+  if (!useIsAdmin() || stops.some(({ kind }) => kind === 'all_calls')) return null;
+  return (
+    <div className="stop-all">
+      <Button
+        variant="default"
+        size="xs"
+        fullWidth
+        leftSection={<OctagonX size={14} aria-hidden />}
+        onClick={() => setOpen(true)}
+      >
+        Stop all calls
+      </Button>
+      {isOpen && (
+        <Suspense>
+          <StopDialog onClose={() => setOpen(false)} />
         </Suspense>
       )}
     </div>

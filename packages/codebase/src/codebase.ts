@@ -5,12 +5,22 @@ import type { VectorSearch } from './embeddings/vector-search.ts';
 import type { Fault, FaultCode } from './fault.ts';
 import type { IndexProgress, IndexReport } from './indexing/index-report.ts';
 import { type IndexStatus, readIndexStatus } from './indexing/index-status.ts';
-import { Indexer } from './indexing/indexer.ts';
+import { Indexer, MAX_FILE_BYTES, type UpdateOutcome, type UpdateRequest } from './indexing/indexer.ts';
 import type { ProjectFolders } from './projects/project-folders.ts';
 import type { ProjectId } from './projects/project-id.ts';
+import type { LineMatcher } from './search/line-matcher.ts';
+import { searchText } from './search/search-text.ts';
 import { searchCode, type SearchAnswer, type SearchRequest } from './search/search-code.ts';
+import { findFile, type FoundFile } from './symbols/find-file.ts';
+import { describeSymbol } from './symbols/describe-symbol.ts';
+import { lookUpSymbol } from './symbols/look-up-symbol.ts';
+import type { SymbolAnswer } from './symbols/symbol-answer.ts';
+import type { SymbolRequest } from './symbols/symbol-name.ts';
+import { Outliner, type OutlineOutcome } from './symbols/outliner.ts';
 import type { CodebaseSettings } from './settings.ts';
-import { IndexReader, openToRead } from './store/index-reader.ts';
+import type { GitHead } from './files/git-head.ts';
+import { readRunRecord } from './store/run-record.ts';
+import { IndexReader, openToRead, readIndexedAlone } from './store/index-reader.ts';
 import { type IndexRefusal, formatIndexRefusal } from './store/index-refusal.ts';
 import type { ReportProgress, ToolProgress } from './tools/progress-reporter.ts';
 
@@ -28,11 +38,6 @@ export interface CodeSearch extends SearchRequest {
   readonly signal: AbortSignal;
 }
 
-export interface CodeAnswer extends SearchAnswer {
-  /** Sentences about what the search could not do. */
-  readonly notes: readonly string[];
-}
-
 export interface CodebaseOptions {
   readonly folders: ProjectFolders;
   readonly settings: CodebaseSettings;
@@ -42,6 +47,8 @@ export interface IndexedRepository {
   readonly id: string;
   /** Its real path when it was indexed. */
   readonly path: string;
+  /** What was checked out then; undefined if that is not known. */
+  readonly head: GitHead | undefined;
 }
 
 export interface ProjectStatus extends IndexStatus {
@@ -60,6 +67,8 @@ export class Codebase {
   readonly #indexer: Indexer;
   /** Loaded only with an embedding service: HTTP and PostgreSQL are a third of a start. */
   readonly #vectors: Promise<Vectors> | undefined;
+  readonly #outliner = new Outliner();
+  readonly #maxFileBytes: number;
   readonly #readers = new Map<ProjectId, IndexReader>();
 
   #runs = 0;
@@ -67,6 +76,7 @@ export class Codebase {
   constructor({ folders, settings }: CodebaseOptions) {
     const { maxFileBytes, maxIndexBytes, threads, embeddings } = settings;
     this.#folders = folders;
+    this.#maxFileBytes = maxFileBytes ?? MAX_FILE_BYTES;
     this.#indexer = new Indexer({
       embeddings,
       ...(maxFileBytes !== undefined && { maxFileBytes }),
@@ -88,7 +98,7 @@ export class Codebase {
     { path, protectedPaths, force, signal, report }: IndexRequest,
   ): Promise<Result<IndexReport, Fault>> {
     const folder = this.#folders.folder(project);
-    const onProgress = (progress: IndexProgress): void => report(shownProgress(progress));
+    const onProgress = (progress: IndexProgress): void => report(toToolProgress(progress));
     this.#runs += 1;
     try {
       const request = { folder, path, protectedPaths, force, signal, onProgress };
@@ -99,27 +109,97 @@ export class Codebase {
     }
   }
 
+  /** Brings a repository that is indexed up to date in the background; see `Indexer.updateRepository`. */
+  update(project: ProjectId, request: Omit<UpdateRequest, 'folder'>): Promise<UpdateOutcome> {
+    return this.#indexer.updateRepository({ ...request, folder: this.#folders.folder(project) });
+  }
+
   /**
    * Reads only. If the search by meaning fails, the result is that of the search by words. Errors: NOT_INDEXED,
    * NOT_FOUND.
    */
-  async search(project: ProjectId, request: CodeSearch): Promise<Result<CodeAnswer, Fault>> {
+  async search(project: ProjectId, request: CodeSearch): Promise<Result<SearchAnswer, Fault>> {
     const meant = await this.#nearest(project, request);
     const vectorMatches = meant?.ok === true ? meant.value : undefined;
+    const failure = meant?.ok === false ? formatVectorFailure(meant.error) : undefined;
+    const reservedBytes = (request.reservedBytes ?? 0) + (failure?.length ?? 0);
     const read = this.#reader(project).readIndexed(request.repositoryId, (database) =>
-      searchCode(database, request, { vectorMatches }),
+      searchCode(database, { ...request, reservedBytes }, { vectorMatches }),
     );
     if (!read.ok) return err(toIndexFault(read.error));
-    const failure = meant?.ok === false ? formatVectorFailure(meant.error) : undefined;
-    return ok({ ...read.value, notes: failure === undefined ? [] : [`Searched by words only. ${failure}`] });
+    const { notes } = read.value;
+    return ok({
+      ...read.value,
+      notes: failure === undefined ? notes : [...notes, `Searched by words only. ${failure}`],
+    });
+  }
+
+  /** The lines that contain a text or match a regular expression. Reads only. Errors: NOT_INDEXED, NOT_FOUND. */
+  async searchText(
+    project: ProjectId,
+    { signal, ...request }: CodeSearch,
+    matcher: LineMatcher,
+  ): Promise<Result<SearchAnswer, Fault>> {
+    const folder = this.#folders.folder(project);
+    const read = await readIndexedAlone(folder, request.repositoryId, (database) =>
+      searchText(database, request, { matcher, signal }),
+    );
+    return read.ok ? read : err(toIndexFault(read.error));
+  }
+
+  /** Reads the index and the files with the definitions. Errors: NOT_INDEXED, NOT_FOUND. */
+  async findSymbol(project: ProjectId, request: SymbolRequest): Promise<Result<SymbolAnswer, Fault>> {
+    const read = this.#reader(project).readIndexed(request.repositoryId, (database) =>
+      lookUpSymbol(database, request),
+    );
+    if (!read.ok) return err(toIndexFault(read.error));
+    const { limit } = request;
+    const options = { outliner: this.#outliner, maxFileBytes: this.#maxFileBytes, limit };
+    return ok(await describeSymbol(read.value, options));
+  }
+
+  /** Reads only. Errors: NOT_INDEXED, NOT_FOUND, VALIDATION_ERROR, ACCESS_DENIED. */
+  findFile(
+    project: ProjectId,
+    path: string,
+    filter: Pick<SymbolRequest, 'repositoryId' | 'repositoryIds'>,
+  ): Result<FoundFile, Fault> {
+    const read = this.#reader(project).readIndexed(filter.repositoryId, (database) =>
+      findFile(database, path, filter),
+    );
+    return read.ok ? read.value : err(toIndexFault(read.error));
+  }
+
+  /** Parses a file as it is now. */
+  outline(absolutePath: string): Promise<OutlineOutcome> {
+    return this.#outliner.outline({ absolutePath, maxBytes: this.#maxFileBytes });
   }
 
   /** The indexed repositories of a project. Reads only. Error: NOT_INDEXED. */
   repositories(project: ProjectId): Result<readonly IndexedRepository[], Fault> {
     const read = this.#reader(project).read((database) =>
-      database.prepare('SELECT id, path FROM repositories WHERE indexed_at IS NOT NULL').all(),
+      database.prepare('SELECT id, path, last_run FROM repositories WHERE indexed_at IS NOT NULL').all(),
     );
-    return read.ok ? ok(read.value as readonly IndexedRepository[]) : err(toIndexFault(read.error));
+    if (!read.ok) return err(toIndexFault(read.error));
+    const rows = read.value as readonly { id: string; path: string; last_run: string | null }[];
+    return ok(rows.map(({ id, path, last_run }) => ({ id, path, head: readRunRecord(last_run)?.git })));
+  }
+
+  /** Removes a repository from the index; waits while another process writes it. */
+  async remove(
+    project: ProjectId,
+    repositoryId: string,
+    { signal, report }: Pick<IndexRequest, 'signal' | 'report'>,
+  ): Promise<Result<undefined, Fault>> {
+    const { removeRepository } = await import('./indexing/remove-repository.ts');
+    const onWait = (): void => report(toToolProgress({ phase: 'waiting', done: 0 }));
+    this.#readers.get(project)?.close();
+    const folder = this.#folders.folder(project);
+    const removed = await removeRepository({ folder, repositoryId, signal, onWait });
+    if (removed.ok) return removed;
+    const { code } = removed.error;
+    if (code !== 'CANCELLED') return err(toIndexFault(removed.error));
+    return err({ code, message: 'Nothing was removed.', remedy: 'Run the command again to remove it.' });
   }
 
   /** Reads only. Undefined if the project has no index. */
@@ -134,7 +214,11 @@ export class Codebase {
   async close(): Promise<void> {
     for (const reader of this.#readers.values()) reader.close();
     this.#readers.clear();
-    await Promise.all([this.#indexer.close(), this.#vectors?.then((vectors) => vectors.close())]);
+    await Promise.all([
+      this.#indexer.close(),
+      this.#outliner.close(),
+      this.#vectors?.then((vectors) => vectors.close()),
+    ]);
   }
 
   /** Opens its own connection, because the embedding service may take long. Undefined if there is no index. */
@@ -167,7 +251,7 @@ export class Codebase {
 }
 
 /** Progress counts the files read; the numbers of other phases are only in the message. */
-function shownProgress({ phase, done, total }: IndexProgress): ToolProgress {
+function toToolProgress({ phase, done, total }: IndexProgress): ToolProgress {
   const count = total === undefined ? `${done}` : `${done} of ${total}`;
   switch (phase) {
     case 'waiting':

@@ -11,10 +11,12 @@ import type { Fault } from './fault.ts';
 import { ProjectConfigs } from './projects/project-config.ts';
 import { ProjectFolders } from './projects/project-folders.ts';
 import { createCodebaseServer, createCodebaseTools } from './server.ts';
+import { type Removed, removeIndexed, type RemoveTarget } from './remove-indexed.ts';
 import { Session } from './session.ts';
 import { type CodebaseSettings, readSettings } from './settings.ts';
 import { type Answer, callTool, type ToolCall } from './tools/tool.ts';
 import type { ToolDeps } from './tools/tool-deps.ts';
+import { WatchService } from './watch/watch-service.ts';
 
 export interface CodebaseOptions {
   /** The absolute folder of Assay's data. */
@@ -47,12 +49,16 @@ export interface CodebaseProgram {
   readonly serve: (options: ServeOptions) => Promise<void>;
   /** Calls a tool for the operator, at a terminal. Any folder may be used, and servers may use it from then on. */
   readonly call: (tool: string, args: unknown, context: ToolCall) => Promise<Result<Answer, Fault>>;
+  /** Removes a repository from the index of a project, for the operator. Its folder need not exist any more. */
+  readonly remove: (target: RemoveTarget, context: ToolCall) => Promise<Result<Removed, Fault>>;
   readonly close: () => Promise<void>;
 }
 
 interface ServeOptions {
   /** Keeps nothing between requests, for a process that several clients share. */
   readonly isStateless: boolean;
+  /** Whether changed files are indexed again in the background, if the settings allow it. */
+  readonly isWatching: boolean;
   readonly stopped: Promise<void>;
 }
 
@@ -78,15 +84,26 @@ export function openCodebase(options: CodebaseOptions): Result<CodebaseProgram, 
   });
   const terminal = new Session({ isStateless: false });
   terminal.setDirectory(cwd);
-  const tools = createCodebaseTools(depsOf(terminal, accessOf(true)));
+  const ofTerminal = depsOf(terminal, accessOf(true));
+  const tools = createCodebaseTools(ofTerminal);
   return ok({
-    serve: (options) => serve(depsOf(new Session(options), accessOf(false)), options.stopped),
+    serve: async ({ isStateless, isWatching, stopped }) => {
+      const access = accessOf(false);
+      const watch =
+        isWatching && settings.value.isWatching ? new WatchService({ codebase, folders, access }) : undefined;
+      try {
+        await serve({ ...depsOf(new Session({ isStateless }), access), watch }, stopped);
+      } finally {
+        watch?.close();
+      }
+    },
     call: async (name, args, context) => {
       const tool = tools.find((one) => one.name === name);
       if (tool === undefined) return err(unknownTool(name));
       const answer = await callTool(tool, args, context);
       return name === INDEX && answer.ok ? withRoot(answer.value, args, told) : answer;
     },
+    remove: (target, context) => removeIndexed(target, { ...ofTerminal, told, ...context }),
     close: () => codebase.close(),
   });
 }

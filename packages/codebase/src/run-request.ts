@@ -5,6 +5,7 @@ import { locateConfig, toConfigEnvironment } from '@assay-mcp/kit/platform/locat
 import { locateHome } from '@assay-mcp/kit/platform/locate-home';
 import { findUnsafePath, type PathChecks } from '@assay-mcp/kit/platform/path-safety';
 import { waitForStop } from '@assay-mcp/kit/platform/stop-signals';
+import { formatCount } from '@assay-mcp/kit/counted';
 import type { CodebaseRequest } from '@assay-mcp/kit/platform/terminal/codebase-command';
 import { formatProse, print, printError, printJson, style } from '@assay-mcp/kit/platform/terminal/print';
 import { withProgress } from '@assay-mcp/kit/platform/terminal/progress';
@@ -45,6 +46,8 @@ export async function runRequest(request: CodebaseRequest, calledAs: string): Pr
         return await index(program, request, refuse);
       case 'search':
         return await search(program, request, refuse);
+      case 'remove':
+        return await remove(program, request, refuse);
     }
   } finally {
     await program.close();
@@ -65,10 +68,10 @@ function findUnsafeHome(home: string, checks: PathChecks): Fault | undefined {
 }
 
 /** Serves until the client has closed its side. */
-async function serve(program: CodebaseProgram, { stateless }: RequestOf<'serve'>): Promise<number> {
+async function serve(program: CodebaseProgram, { stateless, watch }: RequestOf<'serve'>): Promise<number> {
   // stdout carries JSON-RPC only, whatever a library prints.
   globalThis.console = new Console(process.stderr, process.stderr);
-  await program.serve({ isStateless: stateless === true, stopped: waitForStop() });
+  await program.serve({ isStateless: stateless === true, isWatching: watch, stopped: waitForStop() });
   return DONE;
 }
 
@@ -99,38 +102,75 @@ async function index(
   return isError === true ? FAILED : DONE;
 }
 
-async function search(
-  { call }: CodebaseProgram,
-  { query, project, type, directory, limit, json }: RequestOf<'search'>,
+async function remove(
+  { remove }: CodebaseProgram,
+  { path, project, json }: RequestOf<'remove'>,
   refuse: (fault: Fault) => number,
 ): Promise<number> {
-  const args = { query, project_id: project, file_type: type, directory, limit };
+  const stopping = new AbortController();
+  void waitForStop().then(() => stopping.abort());
+  const removed = await withProgress(`removing ${path}`, ({ say }) =>
+    remove(
+      { path: resolve(path), project },
+      { signal: stopping.signal, report: ({ message }) => say(message) },
+    ),
+  );
+  if (!removed.ok) return refuse(removed.error);
+  const { path: known, project_id: id, files, withdrawn } = removed.value;
+  if (json === true) printJson(removed.value);
+  else {
+    const rest = withdrawn ? ' Servers may not use this folder any more.' : '';
+    print(
+      formatProse(
+        `Removed ${toPrintable(JSON.stringify(known))} from project ${id}: ${formatCount(files, 'file')}.${rest}`,
+      ),
+    );
+  }
+  return DONE;
+}
+
+async function search(
+  { call }: CodebaseProgram,
+  { query, project, type, directory, limit, exact, regex, json }: RequestOf<'search'>,
+  refuse: (fault: Fault) => number,
+): Promise<number> {
+  const args = { query, project_id: project, file_type: type, directory, limit, exact, regex };
   const found = await call('search_code', args, { signal: NEVER, report: () => undefined });
   if (!found.ok) return refuse(found.error);
   const { structured } = found.value;
   const results = Array.isArray(structured['results']) ? structured['results'].filter(isJsonObject) : [];
   if (json === true) printJson(structured);
-  else for (const result of results) printResult(result);
+  else {
+    for (const note of Array.isArray(structured['notes']) ? structured['notes'] : [])
+      printError(String(note));
+    for (const result of results) printResult(result);
+  }
   if (results.length === 0) printError(found.value.text);
   return DONE;
 }
 
 const NEVER = new AbortController().signal;
-const MAX_LINES = 6;
-
-/** Prints its location, which terminals turn into a link, and its first lines. */
+/** Prints its location, which terminals turn into a link, and its best lines with their numbers. */
 function printResult(result: JsonObject): void {
-  const { file_path: path, start_line: line, kind, symbol, content } = result;
+  const { file_path: path, repository, start_line: line, kind, symbol, content, lines } = result;
   const name = [kind, symbol].filter((part) => typeof part === 'string').join(' ');
-  print(`${style.cyan(`${toPrintable(String(path))}:${String(line)}`)}  ${toPrintable(name)}`);
-  const lines = String(content).split('\n');
+  const where = typeof repository === 'string' ? `${repository}: ${String(path)}` : String(path);
+  const state = typeof result['state'] === 'string' ? style.yellow(`  ${STATES[result['state']] ?? ''}`) : '';
+  print(`${style.cyan(`${toPrintable(where)}:${String(line)}`)}  ${toPrintable(name)}${state}`);
+  const numbers = Array.isArray(lines) ? lines : [];
   const width = (process.stdout.columns || 80) - 3;
-  for (const text of lines.slice(0, MAX_LINES)) {
-    print(style.dim(`  ${truncateToWidth(toPrintable(text.replaceAll('\t', '  ')), width)}`));
+  for (const [index, text] of String(content).split('\n').entries()) {
+    const number = String(numbers[index] ?? '').padStart(6);
+    const shown = `${number}  ${toPrintable(text.replaceAll('\t', '  '))}`;
+    print(style.dim(truncateToWidth(shown, width)));
   }
-  if (lines.length > MAX_LINES) print(style.dim(`  … ${lines.length - MAX_LINES} more lines`));
   print('');
 }
+
+const STATES: Readonly<Record<string, string>> = {
+  stale: 'changed since it was indexed',
+  missing: 'no longer there',
+};
 
 const USAGE = 2;
 const CONFIG = 3;
@@ -152,6 +192,7 @@ const OPTIONS: Readonly<Record<string, string>> = {
   file_type: '--type',
   directory: '--directory',
   limit: '--limit',
+  regex: '--regex',
   query: 'QUERY',
 };
 

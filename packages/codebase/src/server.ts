@@ -1,7 +1,9 @@
 import { McpServer } from '@modelcontextprotocol/server';
 import { VERSION } from '@assay-mcp/kit/version';
+import { createFindSymbolTool } from './tools/find-symbol.ts';
 import { createIndexRepositoryTool } from './tools/index-repository.ts';
 import { createIndexStatusTool } from './tools/index-status.ts';
+import { createOutlineTool } from './tools/outline.ts';
 import { createSearchCodeTool } from './tools/search-code.ts';
 import { createSetDirectoryTool } from './tools/set-working-directory.ts';
 import type { ToolDeps } from './tools/tool-deps.ts';
@@ -9,8 +11,10 @@ import { type CodebaseTool, registerTool } from './tools/tool.ts';
 
 const INSTRUCTIONS =
   'Searches source code by words, identifiers and questions. Call index_repository once for a repository, then ' +
-  'search_code as often as you like: it is read-only, so several searches may run at once. Index again after ' +
-  'larger edits; only changed files are read. index_status shows what is indexed.';
+  'search_code as often as you like: it is read-only, so several searches may run at once. Edits are ' +
+  'indexed in the background if index_status says that the repository is watched; otherwise index again after larger ' +
+  'ones: only changed files are read. If you know the name of a function or class, find_symbol shows its definition ' +
+  'and uses in one call; outline lists the symbols of a file.';
 
 /** The MCP server, before it is connected. The servers of one process share `deps`. */
 export function createCodebaseServer(deps: ToolDeps): McpServer {
@@ -29,6 +33,8 @@ export function createCodebaseTools(deps: ToolDeps): readonly CodebaseTool[] {
     createSearchCodeTool(deps),
     createSetDirectoryTool(deps),
     createIndexStatusTool(deps),
+    createFindSymbolTool(deps),
+    createOutlineTool(deps),
   ];
 }
 

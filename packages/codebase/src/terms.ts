@@ -55,7 +55,7 @@ export function toIndexTerms(
 export function parseQueryTerms(query: string): QueryTerms {
   const words = new Set<string>();
   const compounds = new Set<string>();
-  for (const [token] of query.slice(0, MAX_TEXT_LENGTH).matchAll(TOKEN)) {
+  for (const token of listTokens(query)) {
     const terms = termsOfToken(token);
     if (terms.compound !== undefined) compounds.add(terms.compound);
     for (const word of terms.words) words.add(word);
@@ -88,6 +88,16 @@ export function splitIdentifier(identifier: string): readonly string[] {
 }
 
 const EXTENSION = /[.][^./]*$/;
+/** The tokens of the part of a text that is scanned. */
+function listTokens(text: string): readonly string[] {
+  const scanned = text.slice(0, MAX_TEXT_LENGTH);
+  return scanned.match(NOT_ASCII.test(scanned) ? TOKEN : ASCII_TOKEN) ?? [];
+}
+
+// eslint-disable-next-line no-control-regex -- ASCII begins with them
+const NOT_ASCII = /[^\u0000-\u007f]/;
+/** The same as `TOKEN` in a text of ASCII, several times faster. */
+const ASCII_TOKEN = /[A-Za-z0-9_$]+(?:-[A-Za-z0-9_$]+)*/g;
 /** An identifier, also one with hyphens. */
 const TOKEN = /[\p{L}\p{M}\p{N}_$]+(?:-[\p{L}\p{M}\p{N}_$]+)*/gu;
 const SEPARATORS = /[^\p{L}\p{M}\p{N}]+/gu;
@@ -108,8 +118,8 @@ function nameTerms(symbol: string): readonly string[] {
 
 function termsIn(text: string, limit: number): readonly string[] {
   const terms: string[] = [];
-  for (const [token] of text.slice(0, MAX_TEXT_LENGTH).matchAll(TOKEN)) {
-    const { words, compound } = termsOfToken(token);
+  for (const token of listTokens(text)) {
+    const { words, compound } = cachedTermsOf(token);
     terms.push(...words);
     if (compound !== undefined) terms.push(compound);
     if (terms.length >= limit) break;
@@ -121,16 +131,31 @@ function termsIn(text: string, limit: number): readonly string[] {
 const joinedTerms = new Map<string, string>();
 const MAX_CACHED_TOKENS = 50_000;
 
+/** Names, paths and signatures have the same tokens in many chunks of a file. */
+const termsByToken = new Map<string, TokenTerms>();
+const MAX_NAME_TOKENS = 5_000;
+
+function cachedTermsOf(token: string): TokenTerms {
+  const known = termsByToken.get(token);
+  if (known !== undefined) return known;
+  const copy = copyOf(token);
+  const terms = termsOfToken(copy);
+  if (termsByToken.size >= MAX_NAME_TOKENS) termsByToken.clear();
+  if (token.length <= MAX_IDENTIFIER_LENGTH) termsByToken.set(copy, terms);
+  return terms;
+}
+
 function bodyTerms(content: string): string {
   const terms: string[] = [];
   let count = 0;
-  for (const token of content.slice(0, MAX_TEXT_LENGTH).match(TOKEN) ?? []) {
+  for (const token of listTokens(content)) {
     if (token.length > MAX_IDENTIFIER_LENGTH) continue;
     let joined = joinedTerms.get(token);
     if (joined === undefined) {
-      joined = joinedTermsOf(token);
+      const copy = copyOf(token);
+      joined = joinedTermsOf(copy);
       if (joinedTerms.size >= MAX_CACHED_TOKENS) joinedTerms.clear();
-      joinedTerms.set(copyOf(token), joined);
+      joinedTerms.set(copy, joined);
     }
     if (joined === '') continue;
     terms.push(joined);
@@ -140,7 +165,7 @@ function bodyTerms(content: string): string {
   return terms.join(' ');
 }
 
-/** A copy: V8 would keep the whole text in memory for a slice of it. */
+/** A copy: V8 would keep the whole text in memory for a slice of it, and a term may be such a slice. */
 function copyOf(token: string): string {
   return Buffer.from(token).toString();
 }

@@ -1,7 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { chunkFile } from '../src/chunks/chunk-source.ts';
 import { ChunkPool, type ProcessedFile } from '../src/chunks/chunk-pool.ts';
 import { walkRepository, type FoundFile } from '../src/files/walk-repository.ts';
 
@@ -134,4 +135,33 @@ test('an aborted signal stops the processing of files', async () => {
   } finally {
     await pool.close();
   }
+});
+
+test('a long line is left out, and the rest of the file is indexed', async () => {
+  const root = mkdtempSync(join(tmpdir(), 'assay-long-line-'));
+  const path = join(root, 'icons.ts');
+  const rest =
+    'export function drawIcon(name: string) {\n  const found = ICONS[name];\n  if (found === undefined) throw new Error(name);\n  return paint(found, { width: 16, height: 16, color: "currentColor", title: name });\n}\n\nfunction paint() {}\n';
+  writeFileSync(path, `export const ICONS = '${'aGVsbG8'.repeat(9_000)}';\n${rest}`);
+  const job = {
+    id: 1,
+    path: 'icons.ts',
+    absolutePath: realpathSync(path),
+    knownHash: undefined,
+    mayParse: true,
+  };
+  const outcome = await chunkFile(job, 1_000_000);
+  expect(outcome).toMatchObject({
+    chunks: expect.arrayContaining([
+      expect.objectContaining({
+        symbol: 'drawIcon',
+        content: expect.stringContaining(rest.slice(0, 40)) as string,
+      }),
+    ]),
+  });
+  writeFileSync(path, `const DATA = '${'a'.repeat(60_000)}';\nfunction drawIcon() {\n  paint();\n}\n`);
+  expect(await chunkFile(job, 1_000_000)).toMatchObject({ outcome: 'chunked' });
+  writeFileSync(path, `/* a library */\n${'var a=1;'.repeat(2_000)}\n`);
+  expect(await chunkFile(job, 1_000_000)).toEqual({ outcome: 'skipped', reason: 'minified' });
+  rmSync(root, { recursive: true });
 });

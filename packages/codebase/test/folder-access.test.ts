@@ -112,7 +112,7 @@ it("Assay's home and config, keys and credentials are left out of a root that co
   writeIn(user, 'neighbour/.ssh/config', 'Host x\n');
   const { protectedPaths } = await new FolderAccess({ ...options, roots: [user] }).current();
   const { files } = await walkRepository(user, { maxFileBytes: 10_000, protectedPaths });
-  expect(files.map(({ path }) => path)).toEqual(['shop/.mcpignore', 'shop/main.ts', 'shop2/main.ts']);
+  expect(files.map(({ path }) => path)).toEqual(['shop/main.ts', 'shop2/main.ts']);
 });
 
 it('names of secrets are told from names of code and samples', () => {

@@ -8,7 +8,8 @@ import type { Hint } from '@assay-mcp/kit/hint';
 import { at, type Json, type JsonObject } from '../../../test/support/json.ts';
 import { tempDir } from '../../../test/support/paths.ts';
 
-export type ToolName = 'index_repository' | 'search_code' | 'set_working_directory';
+export type ToolName =
+  'index_repository' | 'search_code' | 'set_working_directory' | 'find_symbol' | 'outline';
 
 /** A connected client, and the home directory of its server. */
 export interface Peer {
@@ -96,10 +97,39 @@ function callsOf(tool: ToolName, { repo, project }: Scene): readonly JsonObject[
     ];
   if (tool === 'set_working_directory')
     return [{ directory: configured(repo) }, { directory: '/nowhere' }, { directory: 'relative' }, {}];
+  if (tool === 'find_symbol') {
+    const good = { symbol: 'bookRefund', project_id: project };
+    return [
+      good,
+      { ...good, symbol: 'orders.cancel_order', directory: 'src', limit: 50 },
+      { ...good, symbol: 'noSuchSymbol' },
+      { ...good, symbol: '" OR 1=1; DROP TABLE files; --' },
+      { ...good, repository_id: randomUUID() },
+      { ...good, project_id: `${project}-unknown` },
+      { ...good, limit: 0 },
+      {},
+    ];
+  }
+  if (tool === 'outline') {
+    const good = { file_path: 'refunds.ts', project_id: project };
+    return [
+      good,
+      { ...good, file_path: join(repo, 'src/orders.py'), symbol: 'cancel_order', limit: 500 },
+      { ...good, file_path: 'notes.txt' },
+      { ...good, file_path: 'no/such/file.ts' },
+      { ...good, file_path: '/etc/passwd' },
+      { ...good, repository_id: randomUUID() },
+      { ...good, project_id: `${project}-unknown` },
+      {},
+    ];
+  }
   const good = { query: 'bookRefund', project_id: project };
   return [
     good,
     { ...good, query: 'where are orders cancelled', file_type: 'py', directory: 'src', limit: 50 },
+    { ...good, exact: true },
+    { ...good, query: 'book(Refund|Order)', regex: true },
+    { ...good, query: '(', regex: true },
     { ...good, query: 'no-such-word-anywhere' },
     { ...good, query: '" OR 1=1; DROP TABLE files; --' },
     { ...good, repository_id: randomUUID() },

@@ -1,5 +1,6 @@
 // Each hint of each tool, as a client reads it from `tools/list`, compared with the tool's behavior. The value of a
-// hint selects the check, so a flipped hint fails.
+// hint selects the check, so a flipped hint fails. The servers do not watch: the checks edit files, and what is written
+// then is no effect of a call. `watch.test.ts` shows that calls which read write nothing where a server watches.
 import { mkdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -26,10 +27,16 @@ import {
   writeIn,
 } from './hint-checks.ts';
 
-const TOOLS: readonly ToolName[] = ['index_repository', 'search_code', 'set_working_directory'];
+const TOOLS: readonly ToolName[] = [
+  'index_repository',
+  'search_code',
+  'set_working_directory',
+  'find_symbol',
+  'outline',
+];
 const CLAIMS = TOOLS.flatMap((tool) => HINTS.map((hint): readonly [ToolName, Hint] => [tool, hint]));
 
-const PROGRAM = [process.execPath, MAIN, 'codebase', '--root', tmpdir()];
+const PROGRAM = [process.execPath, MAIN, 'codebase', '--no-watch', '--root', tmpdir()];
 const HOME = tempDir();
 mkdirSync(join(HOME, 'codebase'));
 
@@ -66,7 +73,8 @@ describe('over HTTP, mounted in a gateway', () => {
   let session: Peer;
   let stateless: Peer;
   beforeAll(async () => {
-    assay = await startAssay({ servers: { codebase: { type: 'codebase', roots: [tmpdir()] } } });
+    const env = { ASSAY_CODEBASE_WATCH: 'off' };
+    assay = await startAssay({ servers: { codebase: { type: 'codebase', roots: [tmpdir()], env } } });
     await assay.settled();
     const { port, home } = assay;
     // Without a sandbox, the first index creates it.
@@ -158,6 +166,10 @@ describe.skipIf(process.platform !== 'linux')('in separate namespaces', () => {
     const found = await call(peer, 'search_code', { query: 'bookRefund', project_id: scene.project });
     expect(found.structured).toMatchObject({ mode: 'lexical', notes: [] });
     expect(found.text).toContain('refunds.ts:1-3');
+    const symbol = await call(peer, 'find_symbol', { symbol: 'bookRefund', project_id: scene.project });
+    expect(symbol.text).toContain('refunds.ts:1-3 function bookRefund');
+    const outline = await call(peer, 'outline', { file_path: 'refunds.ts', project_id: scene.project });
+    expect(outline.text).toContain('1-3 function bookRefund');
     const set = await call(peer, 'set_working_directory', { directory: scene.repo });
     expect(set.isError).toBe(false);
   });
@@ -170,10 +182,15 @@ describe.skipIf(process.platform !== 'linux')('in separate namespaces', () => {
     const mount = `mount --bind '${home}' '${home}' && mount -o remount,bind,ro '${home}' &&`;
     const peer: Peer = { client: await started('-rm', mount, home), home };
     const project_id = scene.project;
-    for (const tool of ['search_code', 'index_status', 'index_repository'] as const) {
-      const args = { search_code: { query: 'bookRefund', project_id }, index_status: { project_id } };
-      const repository = { repo_path: scene.repo, project_id, force_reindex: true };
-      const { isError } = await call(peer, tool, tool === 'index_repository' ? repository : args[tool]);
+    const calls = {
+      search_code: { query: 'bookRefund', project_id },
+      index_status: { project_id },
+      find_symbol: { symbol: 'bookRefund', project_id },
+      outline: { file_path: 'refunds.ts', project_id },
+      index_repository: { repo_path: scene.repo, project_id, force_reindex: true },
+    };
+    for (const [tool, args] of Object.entries(calls)) {
+      const { isError } = await call(peer, tool, args);
       const { tools } = await peer.client.listTools();
       expect([tool, !isError]).toEqual([
         tool,

@@ -4,12 +4,14 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { expect, it } from 'vitest';
+import { Indexer } from '../src/indexing/indexer.ts';
 import { readIndexStatus } from '../src/indexing/index-status.ts';
 import { enterWal, getIndexPath, leaveWal } from '../src/store/index-file.ts';
 import { IndexLock, isIndexLocked } from '../src/store/index-lock.ts';
@@ -224,6 +226,32 @@ it('a damaged index is refused until a forced run replaces it, keeping it under 
   reader.close();
 });
 
+it('damage in the middle of the file is repaired by a forced run, too', async () => {
+  const folder = join(tempDir(), 'project');
+  const root = tempDir();
+  for (let number = 0; number < 200; number += 1)
+    writeFileSync(join(root, `${number}.js`), `export const value${number} = '${'x y z '.repeat(200)}';\n`);
+  const indexer = new Indexer({ threads: 1 });
+  const index = async (force: boolean): Promise<unknown> => {
+    const made = await indexer.indexRepository({ folder, path: realpathSync(root), force });
+    return made.ok ? made.value.status : made.error.code;
+  };
+  expect(await index(false)).toBe('success');
+  const path = getIndexPath(folder);
+  const bytes = readFileSync(path);
+  bytes.fill(0x5a, 16_384, bytes.length - 4_096);
+  writeFileSync(path, bytes);
+  const reader = new IndexReader(folder);
+  expect(reader.read((database) => readColumn(database, 'SELECT content FROM chunks'))).toMatchObject({
+    error: { code: 'INDEX_DAMAGED' },
+  });
+  expect(await index(true)).toBe('success');
+  expect(readPaths(reader)).toHaveLength(200);
+  expect(readdirSync(folder).filter((name) => name.startsWith('index.db.damaged-'))).toHaveLength(1);
+  reader.close();
+  await indexer.close();
+});
+
 it('the lock excludes others while it is held, and checking it changes nothing', () => {
   const folder = join(tempDir(), 'project');
   expect(isIndexLocked(folder)).toBe(false);
@@ -256,12 +284,15 @@ it('the index status reports the content, how the last run ended, and whether on
           chunks: 3,
           languages: { python: 2, javascript: 1 },
           embedded: [],
+          git: null,
+          is_missing: false,
           last_run: {
             ended_at: expect.any(String),
             duration_seconds: expect.any(Number),
             status: 'success',
             errors: [],
             skipped: { binary: 1 },
+            skipped_largest: [],
           },
         },
       ],

@@ -3,7 +3,7 @@ import { appendFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { decodeText, readBytes } from '../src/files/read-source.ts';
+import { decodeText, readBytes, readEntry } from '../src/files/read-source.ts';
 import { isTestPath } from '../src/files/test-path.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-read-'));
@@ -17,6 +17,12 @@ test.each([
   ['Latin-1', Buffer.from('caf\xe9 = 1', 'latin1'), { text: 'café = 1', encoding: 'latin1' }],
   ['an empty file', Buffer.alloc(0), { text: '', encoding: 'utf-8' }],
   ['a NUL byte', Buffer.from('a\0b'), undefined],
+  ['control characters', Buffer.from('\u0001\u0002key\u0003value'.repeat(50)), undefined],
+  [
+    'a file with a few control characters',
+    Buffer.from(`\u0001${'a = 1;\n'.repeat(50)}`),
+    { text: `\u0001${'a = 1;\n'.repeat(50)}`, encoding: 'utf-8' },
+  ],
   ['compressed data', Buffer.from(Array.from({ length: 999 }, (_, at) => 1 + ((at * 89) % 255))), undefined],
 ])('text is decoded, and binary data refused: %s', (_, bytes, expected) => {
   expect(decodeText(bytes)).toEqual(expected);
@@ -59,4 +65,10 @@ test.each([
   ['src/Latest.java', false],
 ])('%s is a test: %s', (path, expected) => {
   expect(isTestPath(path)).toBe(expected);
+});
+
+test('what is below a file, or nowhere, has no facts', () => {
+  expect(readEntry(join(import.meta.filename, 'x'))).toBeUndefined();
+  expect(readEntry(join(import.meta.dirname, 'absent'))).toBeUndefined();
+  expect(readEntry(import.meta.filename)?.isFile()).toBe(true);
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { formatFileChunks } from '../src/search/assemble-results.ts';
 import { searchCode, type SearchAnswer, type SearchRequest } from '../src/search/search-code.ts';
 import type { Database } from '@assay-mcp/kit/platform/sqlite';
 import { readColumn } from '../../../test/support/sqlite.ts';
@@ -90,9 +91,9 @@ const firstOf = (query: string, filter: Partial<SearchRequest> = {}) => places(s
 
 describe('an identifier', () => {
   it.each([
-    ['getUserById', 'src/copy/users.ts:1 getUserById'],
-    ['get_user_by_id', 'src/copy/users.ts:1 getUserById'],
-    ['get user by id', 'src/copy/users.ts:1 getUserById'],
+    ['getUserById', expect.stringMatching(/^src.*users[.]ts:[15] getUserById$/)],
+    ['get_user_by_id', expect.stringMatching(/^src.*users[.]ts:[15] getUserById$/)],
+    ['get user by id', expect.stringMatching(/^src.*users[.]ts:[15] getUserById$/)],
     ['parse_header', 'lib/headers.py:1 parse_header'],
     ['parseHeader()', 'lib/headers.py:1 parse_header'],
     ['UserCache', 'src/users.ts:15 UserCache'],
@@ -120,6 +121,27 @@ describe('an identifier', () => {
       ['rank', 'Tensor'],
       ['rank', null],
     ]);
+  });
+  it('is found in the code of the repository before copies of other projects, and by its kind', async () => {
+    const struct = (name: string): string => `struct ${name} {\n  int arity;\n  const char *name;\n};\n`;
+    const files = {
+      'deps/client/redis.h': struct('redisCommand'),
+      'src/server.h': struct('redisCommand').replace('arity', 'flags'),
+      'src/lookup.c': 'void redisCommand(int id) {\n  run(id);\n}\n',
+    };
+    const sources = await memoryIndex(files);
+    const found = (query: string): unknown =>
+      searchCode(sources, { query, limit: 10 }).results.map(({ file_path }) => file_path)[0];
+    expect([found('struct redisCommand'), found('redisCommand')]).toEqual(['src/server.h', 'src/lookup.c']);
+    sources.close();
+  });
+  it('that the index does not have is said to be unknown, and scores at most one half', () => {
+    const { notes, results } = search('getUserBiId');
+    expect(notes).toEqual([
+      'The index has no identifier getUserBiId. The results have parts of it (get, user, bi, id).',
+    ]);
+    expect(results[0]?.similarity_score).toBeLessThanOrEqual(0.5);
+    expect(search('getUserById').notes).toEqual([]);
   });
   it('is found in sources before tests', () => {
     const found = places(search('getUserById'));
@@ -151,7 +173,36 @@ describe('text', () => {
   });
 });
 
+describe('the end of a path', () => {
+  it.each([
+    ['headers.py', 'lib/headers.py:1 parse_header'],
+    ['users.ts', 'src/users.ts:1 '],
+    ['copy/users.ts', 'src/copy/users.ts:1 getUserById'],
+    ['./LIB/closer.py', 'lib/closer.py:1 Connection'],
+    ['src/users.ts:17', 'src/users.ts:15 UserCache'],
+  ])('%s gives that file first', (query, place) => {
+    expect(firstOf(query)).toBe(place);
+  });
+  it('is whole names only', () => {
+    expect(firstOf('ders.py')).not.toBe('lib/headers.py:1 parse_header');
+  });
+});
+
 describe('a question', () => {
+  it('is answered by the code of the repository before copies, documents and examples, unless it asks for these', async () => {
+    const text = 'def retry_delay(attempt):\n    # it grows\n    return 2 ** attempt\n';
+    const sources = await memoryIndex({
+      'vendor/lib/retry.py': `${text}# vendored\n`,
+      'docs/retry.md': 'How the delay of a retry grows: retry delay attempt\n',
+      'examples/retry.py': `${text}# example\n`,
+      'net/retry.py': `${text}# own\n`,
+    });
+    const found = (query: string): unknown => searchCode(sources, { query, limit: 10 }).results[0]?.file_path;
+    expect(found('how does the delay of a retry grow')).toBe('net/retry.py');
+    expect(found('an example of the delay of a retry in examples')).toBe('examples/retry.py');
+    sources.close();
+  });
+
   it('is matched against names and code', () => {
     expect(firstOf('how is a user removed from the database')).toBe('src/users.ts:10 removeUser');
     expect(firstOf('splitting headers into names and values')).toMatch(/^lib\/headers\.py/);
@@ -166,6 +217,26 @@ describe('a question', () => {
     shapes.close();
     expect(results.map(({ symbol }) => symbol)).toContain('lineTo');
   });
+  it('is answered by synonyms of words that no name of the index has', async () => {
+    const database = await memoryIndex({
+      'src/cleaner.ts': 'export function removeObsolete(out: string) {\n  return rm(out);\n}\n',
+      'src/delete.ts': 'export function deletePost(id: string) {\n  return post(id);\n}\n',
+      'src/paste.ts': 'export function past(age: number) {\n  return age;\n}\n',
+    });
+    const ask = (query: string): readonly unknown[] =>
+      searchCode(database, { query, limit: 10 }).results.map(({ file_path, match_reason }) => [
+        file_path,
+        match_reason,
+      ]);
+    expect(ask('what wipes leftovers')).toEqual([
+      ['src/cleaner.ts', 'similar words: remove, obsolete'],
+      ['src/delete.ts', 'similar words: delete'],
+    ]);
+    // "delete" is in a name, so it needs no other words.
+    expect(ask('what deletes it now')).toEqual([['src/delete.ts', 'name has deletes']]);
+    database.close();
+  });
+
   it('about tests finds tests', () => {
     expect(firstOf('test that gets a user')).toMatch(/^test\//);
     expect(firstOf('expects a user of getUserById toBe')).not.toMatch(/^test\//);
@@ -202,7 +273,7 @@ describe('filters', () => {
 
 describe('a result', () => {
   it('includes the surrounding lines, as indexed', () => {
-    const [result] = search('removeUser').results;
+    const [result] = search('removeUser', { context: 10 }).results;
     expect(result).toEqual({
       chunk_id: expect.stringMatching(/^src\/users\.ts#\d$/),
       file_path: 'src/users.ts',
@@ -218,7 +289,27 @@ describe('a result', () => {
       language: 'typescript',
       match_reason: 'defines removeUser',
       content_truncated: false,
+      // Its repository is nowhere.
+      state: 'missing',
+      repository: 'one',
     });
+  });
+  it('has the line of its name and the lines with words of the query, by number', () => {
+    const [result] = search('what clears the entries of the user cache').results;
+    expect(result).toMatchObject({
+      symbol: 'UserCache',
+      content: 'export class UserCache {\n  #entries = new Map<number, User>();\n    this.#entries.clear();',
+      lines: [15, 16, 23],
+      content_truncated: true,
+    });
+    expect(result).not.toHaveProperty('context_before');
+  });
+  it('is in the list of files, which are more than the results if these share a file', () => {
+    const { results, files } = search('user', { limit: 2 });
+    expect(results).toHaveLength(2);
+    expect(new Set(files.map(({ file_path }) => file_path)).size).toBe(files.length);
+    expect(files[0]).toMatchObject({ file_path: results[0]?.file_path });
+    expect(files[0]?.chunks[0]).toMatchObject({ start_line: results[0]?.start_line });
   });
   it('appears once even if a symbol has the same text in two files', async () => {
     const text = 'export function twice() {\n  return 2;\n}\n';
@@ -235,8 +326,25 @@ describe('a result', () => {
 });
 
 describe('the size limit of an answer', () => {
+  it.each([
+    ['long paths', 100, 7],
+    ['very long paths', 900, 2],
+  ])('has at most 5,500 bytes with %s', async (_, length, count) => {
+    const lines = (name: string): string =>
+      Array.from({ length: 30 }, (__, at) => `export function refundOf${name}${at}(order: Order) {}\n`).join(
+        '',
+      );
+    const files = Array.from({ length: 12 }, (__, at) => [`${'d'.repeat(length)}/${at}.ts`, lines(`${at}x`)]);
+    const long = await memoryIndex(Object.fromEntries(files) as Record<string, string>);
+    const { results, files: found, truncated } = searchCode(long, { query: 'refund of order', limit: 10 });
+    long.close();
+    const bytes = Buffer.byteLength(JSON.stringify({ results, files: found.map(formatFileChunks) }));
+    expect(bytes).toBeLessThanOrEqual(5_500 + 25);
+    expect(results.length).toBeGreaterThanOrEqual(count);
+    expect(truncated).toBe(results.length < 10);
+  });
   it('drops whole results, and marks the answer as truncated', () => {
-    const request = { query: 'user', limit: 10 };
+    const request = { query: 'user', limit: 10, context: 10 };
     const all = searchCode(database, request);
     const some = searchCode(database, request, { maxBytes: 1_200 });
     expect(some.results).toEqual(all.results.slice(0, some.total_count));
@@ -251,8 +359,12 @@ describe('the size limit of an answer', () => {
     expect(all).toMatchObject({ truncated: false, truncation: null });
   });
   it('cuts the content of a single result that does not fit', () => {
-    const { results, truncation } = searchCode(database, { query: 'removeUser', limit: 1 }, { maxBytes: 40 });
-    expect(results).toMatchObject([{ content_truncated: true, context_before: '', context_after: '' }]);
+    const { results, truncation } = searchCode(
+      database,
+      { query: 'removeUser', limit: 1, context: 0 },
+      { maxBytes: 40 },
+    );
+    expect(results).toMatchObject([{ content_truncated: true }]);
     expect(Buffer.byteLength(results[0]!.content)).toBe(40);
     expect(truncation).toMatchObject({ omitted_results: 0, content_cut: true });
   });
@@ -299,6 +411,23 @@ describe('a search by meaning', () => {
     expect(answer.results.find(({ match_reason }) => match_reason.includes('meaning'))).toMatchObject({
       file_path: 'lib/closer.py',
     });
+  });
+  it.each<readonly [string, number]>([
+    ['frobnicator', 0],
+    ['zzqq wibble', 0],
+    ['wo werden Nutzer geholt', 3],
+  ])('does not fill up with the nearest chunks if the index has no word of the query: %s', (query, count) => {
+    const vectorMatches = database
+      .prepare(
+        "SELECT c.id AS chunkRowId, 0.4 AS distance FROM chunks c JOIN files f ON f.id = c.file_id WHERE f.state = 'live'",
+      )
+      .all() as { chunkRowId: number; distance: number }[];
+    const { results, diagnosis, notes } = searchCode(database, { query, limit: 10 }, { vectorMatches });
+    expect(results).toHaveLength(count);
+    expect(diagnosis?.code).toBe(count === 0 ? 'TERMS_UNKNOWN' : undefined);
+    expect(notes).toEqual(
+      count === 0 ? [] : [expect.stringMatching(/found by meaning only and may be unrelated/)],
+    );
   });
   it('returns nothing that the filters exclude', () => {
     const vectorMatches = database.prepare('SELECT id AS chunkRowId, 0.1 AS distance FROM chunks').all() as {

@@ -60,6 +60,13 @@ describe('arguments', () => {
           'It must be lowercase letters, digits and single hyphens between them, 1 to 50 characters, such as "my-app".',
         ] as const,
     ),
+    ['search_code', { query: 'x', exact: true, regex: true }, 'regex', 'It cannot be combined with exact.'],
+    [
+      'search_code',
+      { query: '(', regex: true },
+      'query',
+      'The regular expression is invalid: missing closing ): `(`.',
+    ],
     ['search_code', { query: 'x', repository: 'y' }, 'repository', 'There is no such argument.'],
     ['index_repository', { repo_path: '' }, 'repo_path', 'The path is empty.'],
     ['index_repository', { repo_path: 'src' }, 'repo_path', '"src" is not an absolute path.'],
@@ -145,6 +152,7 @@ describe('an indexed project', () => {
       status: 'success',
       errors: [],
       skipped: {},
+      skipped_largest: [],
     });
   });
 
@@ -165,13 +173,24 @@ describe('an indexed project', () => {
       start_line: 1,
       end_line: 3,
       similarity_score: expect.any(Number) as number,
-      context_before: '',
-      context_after: '',
       symbol: 'bookRefund',
       kind: 'function',
       language: 'typescript',
+      lines: [1, 2, 3],
     });
-    expect(text).toContain('1. refunds.ts:1-3  function bookRefund');
+    expect(at(listAt(structured, 'results')[0], 'state')).toBeUndefined();
+    expect(at(listAt(structured, 'files')[0], 'chunks')).toEqual(['1-3 function bookRefund']);
+    expect(text).toContain('\nrefunds.ts:1-3 function bookRefund\n1\texport function bookRefund(');
+  });
+
+  it('is searched for literal text and regular expressions', async () => {
+    const find = async (args: JsonObject): Promise<Json> =>
+      (await call(peer, 'search_code', { project_id: 'shop', ...args })).structured;
+    const exact = await find({ query: 'return -amount;', exact: true });
+    expect(exact).toMatchObject({ mode: 'exact', matches: { lines: 1, files: 1, is_complete: true } });
+    expect(listAt(exact, 'results')[0]).toMatchObject({ file_path: 'refunds.ts', lines: [2] });
+    const regex = await find({ query: '^(export|def)\\b.*[({]$|:$', regex: true, file_type: 'py' });
+    expect(listAt(regex, 'results')).toMatchObject([{ file_path: 'src/orders.py', lines: [1] }]);
   });
 
   it('can be filtered by repository, extension and directory', async () => {
@@ -264,6 +283,36 @@ it.each([
 ])('the settings %j are refused', (env, fault) => {
   const [setting] = Object.keys(env);
   expect(readSettings(env)).toEqual({ ok: false, error: { setting, ...fault } });
+});
+
+it('the largest files that were skipped are named by both tools, five at most', async () => {
+  const repo = newRepository();
+  for (let at = 1; at <= 6; at += 1) writeIn(repo, `big/${at}.ts`, '\n'.repeat(2 * 1024 * 1024 + at));
+  writeIn(repo, 'packed.ts', `var a=1;${'b();'.repeat(1_000)}\n${'c();'.repeat(1_000)}`);
+  const args = { repo_path: repo, project_id: 'large' };
+  const { structured, text } = await call(peer, 'index_repository', args);
+  const largest = [6, 5, 4, 3, 2].map((at) => ({
+    ...{ path: `big/${at}.ts`, size_bytes: 2 * 1024 * 1024 + at, reason: 'too_large' },
+  }));
+  expect(structured).toMatchObject({ skipped: { too_large: 6, minified: 1 }, skipped_largest: largest });
+  const sentence = 'Largest files skipped: "big/6.ts" (2049 KiB, too_large), "big/5.ts"';
+  expect(text).toContain(sentence);
+  for (const { path } of largest) rmSync(join(repo, path));
+  const status = await call(peer, 'index_status', { project_id: 'large' });
+  expect(status.text).toContain(sentence);
+  await call(peer, 'index_repository', args);
+  expect((await call(peer, 'index_status', { project_id: 'large' })).structured).toMatchObject({
+    repositories: [
+      {
+        last_run: {
+          skipped_largest: [
+            { path: 'big/1.ts', reason: 'too_large' },
+            { path: 'packed.ts', reason: 'minified' },
+          ],
+        },
+      },
+    ],
+  });
 });
 
 it('indexing an empty directory fails, and says why', async () => {

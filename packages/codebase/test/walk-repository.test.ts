@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parseGitIndex } from '../src/files/git-index.ts';
+import { readGlobalIgnore } from '../src/files/global-ignore.ts';
 import { walkRepository, type WalkOptions, type WalkResult } from '../src/files/walk-repository.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'assay-walk-'));
@@ -88,7 +90,8 @@ test('the files found are those that git would add', async () => {
         writeFileSync(join(root, path), lines ?? 'x');
       }
       const expected = git('ls-files', '-z', '--others', '--exclude-standard').split('\0').filter(Boolean);
-      expect([...(await found(root)).paths].sort()).toEqual(expected.sort());
+      const code = expected.filter((path) => !path.endsWith('.gitignore'));
+      expect([...(await found(root)).paths].sort()).toEqual(code.sort());
     }),
     { numRuns: 25 },
   );
@@ -119,8 +122,8 @@ test('a submodule is part of the repository, with its own ignore files', async (
   git(root, 'submodule', 'add', '-q', library, 'vendored');
   writeFileSync(join(root, 'vendored', 'left.tmp'), '');
   const { paths, skipped } = await found(root);
-  expect(paths).toEqual(['.gitmodules', 'main.ts', 'vendored/.gitignore', 'vendored/src/lib.ts']);
-  expect(skipped).toEqual({ ignored: 1 });
+  expect(paths).toEqual(['.gitmodules', 'main.ts', 'vendored/src/lib.ts']);
+  expect(skipped).toEqual({ ignored: 1, default: 1 });
 });
 
 test('a .mcpignore extends the .gitignore next to it, and can include files that are skipped otherwise', async () => {
@@ -146,7 +149,7 @@ test('a .mcpignore extends the .gitignore next to it, and can include files that
     'node_modules/own/index.js',
     'pkg/main.ts',
   ]);
-  expect(skipped).toEqual({ ignored: 4, default: 1 });
+  expect(skipped).toEqual({ ignored: 4, default: 4 });
 });
 
 test('dependencies, caches, secrets, generated, binary and large files are skipped and counted', async () => {
@@ -213,11 +216,103 @@ test('hostile ignore patterns do not slow down the walk', async () => {
     ].join('\n'),
     [`${'aa/'.repeat(40)}${name}`]: '',
   });
-  expect((await found(root)).paths).toEqual(['.gitignore', expect.stringContaining(name)]);
+  expect((await found(root)).paths).toEqual([expect.stringContaining(name)]);
 });
 
 test('an aborted walk rejects, and so does one of a missing directory', async () => {
   const root = repository('aborted', { 'a.ts': '' });
   await expect(found(join(root, 'absent'))).rejects.toThrow('ENOENT');
   await expect(found(root, { signal: AbortSignal.abort() })).rejects.toThrow('aborted');
+});
+
+describe('as git finds them', () => {
+  const git = (cwd: string, ...args: readonly string[]): void =>
+    void execFileSync('git', ['-c', 'user.name=a', '-c', 'user.email=a@a.example', ...args], {
+      cwd,
+      stdio: 'pipe',
+    });
+
+  test.each(['2', '4'])(
+    'files that are tracked although a rule ignores them are found (index version %s)',
+    async (version) => {
+      const root = repository(`tracked-${version}`, {
+        '.gitignore': 'lib/\n*.gen.ts\nout/\n',
+        '.mcpignore': 'secret-lib/\n',
+        'lib/kept/a.ts': '',
+        'a.gen.ts': '',
+        'secret-lib/a.ts': '',
+      });
+      git(root, 'init', '-q');
+      git(root, 'add', '-f', '.');
+      git(root, 'update-index', '--index-version', version);
+      writeFileSync(join(root, 'lib', 'kept', 'untracked.ts'), '');
+      writeFileSync(join(root, 'b.gen.ts'), '');
+      mkdirSync(join(root, 'out'));
+      writeFileSync(join(root, 'out', 'c.ts'), '');
+      expect((await found(root)).paths).toEqual(['a.gen.ts', 'lib/kept/a.ts']);
+    },
+  );
+  test('a damaged index of git tracks nothing', async () => {
+    const root = repository('damaged', { '.gitignore': 'a.ts\n', 'a.ts': '', 'b.ts': '' });
+    git(root, 'init', '-q');
+    git(root, 'add', '-f', '.');
+    writeFileSync(join(root, '.git', 'index'), readFileSync(join(root, '.git', 'index')).subarray(0, 90));
+    expect((await found(root)).paths).toEqual(['b.ts']);
+  });
+  test('an index of git with very long names is not read', async () => {
+    const root = repository('long-names', { '.gitignore': 'a.ts\n', 'a.ts': '', 'b.ts': '' });
+    git(root, 'init', '-q');
+    // Version 4: each name is that of the entry before and one more part.
+    const entries = Array.from({ length: 5_000 }, () =>
+      Buffer.concat([
+        Buffer.alloc(60),
+        Buffer.from([0x0f, 0xff, 0]),
+        Buffer.from('a/'.repeat(40)),
+        Buffer.alloc(1),
+      ]),
+    );
+    const header = Buffer.alloc(12);
+    header.write('DIRC');
+    header.writeUInt32BE(4, 4);
+    header.writeUInt32BE(entries.length, 8);
+    const bytes = Buffer.concat([header, ...entries]);
+    expect(parseGitIndex(bytes)).toBeUndefined();
+    writeFileSync(join(root, '.git', 'index'), bytes);
+    expect((await found(root)).paths).toEqual(['b.ts']);
+  });
+  test('a file that names the directory of another repository counts for nothing', async () => {
+    const other = repository('other', { 'a.ts': '' });
+    git(other, 'init', '-q');
+    writeFileSync(join(other, '.git', 'info', 'exclude'), 'b.ts\n');
+    const root = repository('pointing', { 'b.ts': '', '.git': `gitdir: ${join(other, '.git')}\n` });
+    expect((await found(root)).paths).toEqual(['b.ts']);
+  });
+  test('each repository inside has its own info/exclude, and a linked working tree that of its repository', async () => {
+    const root = repository('outer', { 'a.ts': '', 'x.tmp.ts': '', 'inner/b.ts': '', 'inner/x.tmp.ts': '' });
+    git(root, 'init', '-q');
+    git(join(root, 'inner'), 'init', '-q');
+    writeFileSync(join(root, 'inner', '.git', 'info', 'exclude'), '*.tmp.ts\n');
+    expect((await found(root)).paths).toEqual(['a.ts', 'x.tmp.ts', 'inner/b.ts']);
+    git(join(root, 'inner'), 'commit', '-q', '--allow-empty', '-m', 'first');
+    const linked = join(root, '..', 'linked-tree');
+    git(join(root, 'inner'), 'worktree', 'add', '-q', linked);
+    writeFileSync(join(linked, 'c.ts'), '');
+    writeFileSync(join(linked, 'c.tmp.ts'), '');
+    expect((await found(linked)).paths).toEqual(['c.ts']);
+  });
+  test("the user's own ignore file counts", async () => {
+    const home = repository('home', {
+      '.gitconfig': '[user]\n\tname = a\n[core]\n\texcludesFile = ~/my-ignore # mine\n',
+      'my-ignore': '*.mine.ts\n',
+      '.config/git/ignore': '*.other.ts\n',
+    });
+    const root = repository('global', { 'a.ts': '', 'a.mine.ts': '', 'a.other.ts': '' });
+    const globalIgnore = readGlobalIgnore({ env: {}, home });
+    expect(
+      (await walkRepository(root, { maxFileBytes: 1_000, globalIgnore })).files.map(({ path }) => path),
+    ).toEqual(['a.other.ts', 'a.ts']);
+    rmSync(join(home, '.gitconfig'));
+    expect(readGlobalIgnore({ env: {}, home })).toBe('*.other.ts\n');
+    expect(readGlobalIgnore({ env: { XDG_CONFIG_HOME: root }, home })).toBeUndefined();
+  });
 });

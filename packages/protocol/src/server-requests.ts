@@ -78,12 +78,13 @@ function requestOf(text: string): RequestMessage | undefined {
 }
 
 /** The request as sent to a legacy client, with an id of ours that is also its progress token. */
-export function buildForwardedRequest({ bytes, root, params }: RequestMessage, id: number): Buffer {
+export function buildForwardedRequest({ bytes, root, params }: RequestMessage, id: number | string): Buffer {
   const given = findMember(root, 'id');
   const token = findMember(findMember(params, '_meta')?.object, 'progressToken');
+  const text = JSON.stringify(id);
   return splice(bytes, [
-    ...(given === undefined ? [] : [{ start: given.start, end: given.end, text: String(id) }]),
-    ...(token === undefined ? [] : [{ start: token.start, end: token.end, text: String(id) }]),
+    ...(given === undefined ? [] : [{ start: given.start, end: given.end, text }]),
+    ...(token === undefined ? [] : [{ start: token.start, end: token.end, text }]),
   ]);
 }
 

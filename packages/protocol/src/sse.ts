@@ -129,6 +129,11 @@ export function buildPrimingEvent(id: string, retryMs: number): Buffer {
   return Buffer.from(`id: ${id}\nretry: ${retryMs}\ndata: \n\n`);
 }
 
+/** Sets the reconnection delay without an event. */
+export function buildRetry(retryMs: number): Buffer {
+  return Buffer.from(`retry: ${retryMs}\n\n`);
+}
+
 /** A comment for human readers; parsers skip it. */
 export function buildComment(text: string): Buffer {
   return Buffer.from(`: ${text}\n\n`);

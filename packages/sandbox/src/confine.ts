@@ -1,3 +1,4 @@
+import { toBareHost } from '@assay-mcp/kit/bare-host';
 import type { Dirent } from 'node:fs';
 import { opendir } from 'node:fs/promises';
 import { homedir } from 'node:os';
@@ -11,6 +12,7 @@ import type { Confinement, SandboxRights } from './rights.ts';
 import type { Command } from './rights.ts';
 import type { ChildOptions } from '@assay-mcp/kit/platform/child';
 import { inspectPath } from '@assay-mcp/kit/platform/machine';
+import { resolveInterpreter } from '@assay-mcp/kit/platform/real-interpreter';
 import {
   CONFIG_FILES,
   type ConfinedFacts,
@@ -27,7 +29,8 @@ import {
   getSearchPath,
   resolveShownPaths,
 } from './declared-paths.ts';
-import { type Enforcement, probeEnforcement } from './enforcement.ts';
+import { DiscardedChanges, findMountsBelow } from './discarded-changes.ts';
+import { currentUser, type Enforcement, probeEnforcement } from './enforcement.ts';
 import { type NetworkRules, NetworkGate } from './network-gate.ts';
 import { canConfineNode, type NodeFacts, wrapWithNodePermission } from './node-permission.ts';
 import { findProgramFiles } from './program-files.ts';
@@ -40,6 +43,11 @@ export interface ConfineOptions extends Pick<NetworkRules, 'namedReaches' | 'res
   readonly rights: SandboxRights;
   /** Whether to record denials, which slows the process down. */
   readonly isWatched?: boolean;
+  /**
+   * Whether a twin may write into its roots, but without effect: what it changes is discarded with it. The error is
+   * `overlay` if this machine cannot do that.
+   */
+  readonly discards?: boolean;
   /** Maximum data that each process of a twin may have in memory. Defaults to 8 GiB. */
   readonly dataMiB?: number;
 }
@@ -51,15 +59,18 @@ export type Confine = (
 ) => Promise<Result<Confined, SandboxGap | UnsafePath>>;
 
 /** `hidden`: files and folders of Assay that no server may read. */
-export function confineWith(hidden: readonly string[], given: ConfineContext = {}): Confine {
-  const { probe = probeEnforcement, preload, recall = resolvedNow, others = nothing } = given;
-  const { otherRoots = nothing } = given;
-  return async (command, { rights, isWatched = false, dataMiB = MAX_DATA_MIB, ...network }) => {
+export function confineWith(hidden: readonly string[], context: ConfineContext = {}): Confine {
+  const { probe = probeEnforcement, preload, recall = resolvedNow, others = nothing } = context;
+  const { otherRoots = nothing } = context;
+  return async (given, { rights, isWatched = false, discards, dataMiB = MAX_DATA_MIB, ...network }) => {
+    const command = await withRealInterpreter(given);
     const { confinement } = command;
     const paths = confinement
       ? ok(await ownPaths(command, confinement))
-      : await resolveCurrentPaths(command, recall);
+      : await resolveCurrentPaths(command, () => recall(given));
     if (!paths.ok) return paths;
+    // Where its own files are in a root, the stored ones are shown, which lack what a shim starts.
+    const ofShim = command === given ? [] : (await resolveDeclared({ ...command, args: [] })).readable;
     const enforcement = await probe();
     if (!enforcement.ok) {
       const isTwin = rights !== 'write_roots' && !isWatched;
@@ -75,19 +86,39 @@ export function confineWith(hidden: readonly string[], given: ConfineContext = {
       otherRoots: writable.length === 0 ? [] : await otherRoots(),
     });
     if (!kept.ok) return kept;
+    const { overlay } = enforcement.value;
+    if (discards === true && overlay === undefined) return err('overlay');
+    const unseen = kept.value.hidden.map(({ path }) => path);
+    const discarded =
+      discards === true && overlay
+        ? await DiscardedChanges.open(paths.value.roots, overlay, unseen)
+        : undefined;
     const means = {
+      discarded,
       rights,
       isGated,
       dataMiB,
       enforcement: enforcement.value,
-      paths: paths.value,
+      paths: { ...paths.value, readable: [...paths.value.readable, ...ofShim] },
       kept: kept.value,
     };
     const options = await confined(command, means);
-    if (isWatched) return wrapWithStrace(options, command.cwd);
+    const watched = isWatched ? await wrapWithStrace(options, command.cwd) : ok(options);
+    if (!watched.ok) return watched;
+    const started = discarded?.wrap(watched.value) ?? watched.value;
+    const wrapped = { ...watched.value, ...started, ...(discarded && { discarded }) };
+    if (isWatched) return ok(wrapped);
     const rules = confinement ? { ...network, namedReaches: CHOSEN_BY_OPERATOR } : network;
-    return ok(isGated ? wrapWithGate(options, { ...rules, allowed: command.network }) : options);
+    return ok(isGated ? wrapWithGate(wrapped, { ...rules, allowed: command.network }) : wrapped);
   };
+}
+
+/** A shim of pyenv or asdf reads the home folder, which a sandbox hides, so the Python that it would start is started. */
+async function withRealInterpreter(command: Command): Promise<Command> {
+  // A server that may change its folder must not choose a program there.
+  const cwd = command.sandbox === 'strict' ? '/' : command.cwd;
+  const program = await resolveInterpreter(command.command, { cwd, path: getSearchPath(command) });
+  return program === command.command ? command : { ...command, command: program };
 }
 
 const nothing = (): Promise<readonly string[]> => Promise.resolve([]);
@@ -147,16 +178,20 @@ interface Means {
   readonly isGated: boolean;
   readonly dataMiB: number;
   readonly enforcement: Enforcement;
+  readonly discarded: DiscardedChanges | undefined;
   readonly paths: DeclaredPaths;
   readonly kept: Protected;
 }
 
 async function confined(
   given: Command,
-  { rights, isGated, dataMiB, paths, kept, enforcement: { bwrap, filter, outerArgs, ...means } }: Means,
+  { rights, isGated, dataMiB, paths, kept, discarded, enforcement }: Means,
 ): Promise<ChildOptions> {
+  const { bwrap, filter, outerArgs, ...means } = enforcement;
   const home = homedir();
   const path = getSearchPath(given);
+  const own = discarded === undefined ? [] : [{ path: discarded.folder, isFolder: true }];
+  const mounts = await findMountsBelow([...(discarded?.mounts.keys() ?? [])]);
   const { folders, links } = await inspectTopLevel(PROGRAM_FOLDERS);
   const gate = isGated ? GATE_COMMAND : [];
   const ofGate = isGated ? await findProgramFiles({ ...GATE_PROGRAM, home, path }) : undefined;
@@ -164,8 +199,10 @@ async function confined(
     ...means,
     roots: paths.roots,
     readable: [...paths.readable, ...(await resolveShownPaths(ofGate?.readable ?? []))],
-    readOnly: kept.readOnly,
-    hidden: kept.hidden,
+    overlays: discarded?.mounts,
+    user: discarded && currentUser(),
+    readOnly: [...kept.readOnly, ...mounts],
+    hidden: [...kept.hidden, ...own],
     pinned: kept.pinned,
     ownFolder: given.confinement?.writes,
     links: given.confinement?.links,
@@ -248,7 +285,7 @@ const GATE_COMMAND: readonly string[] = [execPath, '--no-warnings', '-e', LISTEN
 /** The same process, with network access through a gate of its own. Its command line must begin with `GATE_COMMAND`. */
 function wrapWithGate(options: ChildOptions, rules: NetworkRules): Confined {
   const gate = new NetworkGate(rules);
-  const named = rules.allowed?.map((one) => one.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1')) ?? [];
+  const named = rules.allowed?.map((one) => toBareHost(one.replace(/:\d+$/, ''))) ?? [];
   const direct = OWN_NAMES.some((name) => named.includes(name)) ? '' : OWN_NAMES.join(',');
   const env = { NODE_USE_ENV_PROXY: '1', NO_PROXY: direct, no_proxy: direct };
   return {

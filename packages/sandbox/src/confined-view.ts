@@ -19,6 +19,10 @@ export interface ConfinedFacts {
   readonly cwd: string;
   /** Data folders: read-only, or writable with `write_roots`. */
   readonly roots: readonly Shown[];
+  /** Roots that it may change without effect: where the overlays over them are mounted, by path. */
+  readonly overlays?: ReadonlyMap<string, string> | undefined;
+  /** Its user, if it is not the one who starts it. */
+  readonly user?: { readonly uid: number; readonly gid: number } | undefined;
   /** Files of the program. Always read-only. */
   readonly readable: readonly Shown[];
   /** Parts of writable roots that others run or read, by real path. */
@@ -75,7 +79,7 @@ const TEMPORARY_FOLDERS: readonly string[] = ['/tmp', '/var/tmp'];
 
 interface Mount {
   readonly path: string;
-  readonly kind: 'empty' | 'shown' | 'writable' | 'hidden';
+  readonly kind: 'empty' | 'shown' | 'overlaid' | 'writable' | 'hidden';
   readonly args: readonly string[];
 }
 
@@ -98,7 +102,7 @@ export function buildConfinementArgs(facts: ConfinedFacts): readonly string[] {
     ...[...emptyFolder('/dev/shm', facts), '--remount-ro', '/dev'],
     ...mounts.flatMap(({ args }) => args),
     ...['--remount-ro', '/'],
-    ...(needsUserNamespace ? ['--unshare-user'] : []),
+    ...(needsUserNamespace ? ['--unshare-user', ...asUser(facts)] : []),
     ...(hasNetwork ? [] : ['--unshare-net']),
     ...['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...['--cap-drop', 'ALL', '--new-session', '--die-with-parent', '--seccomp', '3'],
@@ -110,7 +114,11 @@ export function buildConfinementArgs(facts: ConfinedFacts): readonly string[] {
 function isVisible(folder: string, mounts: readonly Mount[]): boolean {
   const around = innermostAt(folder, mounts);
   if (around === undefined || folder === '/') return false;
-  return around.path === folder || around.kind === 'shown' || around.kind === 'writable';
+  return around.path === folder || ['shown', 'overlaid', 'writable'].includes(around.kind);
+}
+
+function asUser({ user }: ConfinedFacts): readonly string[] {
+  return user === undefined ? [] : ['--uid', String(user.uid), '--gid', String(user.gid)];
 }
 
 /** Outer folders before those inside them. Of two at one path, the later covers the earlier. */
@@ -129,7 +137,9 @@ function mountsOf(facts: ConfinedFacts): readonly Mount[] {
     ...pinned.map((path) => writable({ path, from: path })),
     ...readOnly.map(same),
     ...Object.entries(links).map(linkTo),
-  ]).filter((mount, _, all) => !isLinkShownIn(mount, all));
+  ])
+    .filter((mount, _, all) => !isLinkShownIn(mount, all))
+    .map((mount) => withOverlay(mount, facts));
   const unwanted = [...pipes.map((path) => ({ path, isFolder: false })), ...hidden];
   const covers = unwanted.flatMap(({ path, isFolder }) => {
     const innermost = innermostAt(path, open);
@@ -143,6 +153,14 @@ function mountsOf(facts: ConfinedFacts): readonly Mount[] {
 /** Where programs see a link anyway, `isLinkShownIn` leaves it out. */
 function linkTo([path, target]: readonly [path: string, target: string]): Mount {
   return { path, kind: 'shown', args: ['--symlink', target, path] };
+}
+
+/** Folders in it are not protected like those of a writable one: that would make the real ones writable. */
+function withOverlay(mount: Mount, { overlays }: ConfinedFacts): Mount {
+  const from = mount.kind === 'shown' ? overlays?.get(mount.path) : undefined;
+  return from === undefined
+    ? mount
+    : { path: mount.path, kind: 'overlaid', args: ['--bind', from, mount.path] };
 }
 
 function writable({ path, from }: Shown): Mount {

@@ -15,6 +15,26 @@ export interface ObservedDenial extends Denial {
   readonly atMs: number;
 }
 
+/** What a process has changed in folders whose changes are discarded with it. */
+export interface DiscardedFiles {
+  /** Whether anything in these folders has changed since the process was started, which it may not see. */
+  isOutdated(): Promise<boolean>;
+  /** What the process has changed since the last look, or since its start. */
+  look(): Promise<DiscardedLook>;
+  /** Waits until the process changes nothing without a call, for a few seconds at most, or until the signal aborts. */
+  settle(signal: AbortSignal): Promise<void>;
+}
+
+export interface DiscardedLook {
+  /**
+   * The changes that are more than lock files, caches and the like. `isCertain`: it is evidence against a tool that says
+   * it only reads; false for a file that the process also changes when it starts.
+   */
+  readonly changes: readonly { readonly path: string; readonly isCertain: boolean }[];
+  /** Whether all changes could be read. */
+  readonly isComplete: boolean;
+}
+
 /** Longer texts are not searched: error messages are short. */
 export const MAX_DENIAL_TEXT: number = 16 * 1024;
 const MAX_TARGET_LENGTH = 300;

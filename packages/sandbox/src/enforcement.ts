@@ -1,10 +1,13 @@
-import { release } from 'node:os';
+import { mkdtemp, readdir, realpath, rm } from 'node:fs/promises';
+import { release, tmpdir } from 'node:os';
+import { join } from 'node:path';
 import process from 'node:process';
 import type { SandboxGap, SandboxLack } from './support.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
-import { Child } from '@assay-mcp/kit/platform/child';
+import { Child, type ChildOptions } from '@assay-mcp/kit/platform/child';
 import { findCommand } from '@assay-mcp/kit/platform/machine';
 import { buildConfinementArgs, type ConfinedFacts, PROGRAM_FOLDERS } from './confined-view.ts';
+import { DiscardedChanges, type OverlayMeans } from './discarded-changes.ts';
 import { buildConfinementFilter } from './seccomp-filters.ts';
 import { inspectTopLevel } from './top-level.ts';
 
@@ -18,6 +21,8 @@ export interface Enforcement {
   /** Options of an outer bubblewrap, which starts the one that confines the process. Empty if that is not possible. */
   readonly outerArgs: readonly string[];
   readonly lacks: readonly SandboxLack[];
+  /** How it discards changes of files. Undefined if it cannot. */
+  readonly overlay?: OverlayMeans | undefined;
 }
 
 /**
@@ -54,6 +59,12 @@ export interface MachineFacts {
   readonly kernel: string;
 }
 
+/** The user of Assay, whom bubblewrap would otherwise not know where an outer namespace maps that user to root. */
+export function currentUser(): ConfinedFacts['user'] {
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
+  return uid === undefined || gid === undefined ? undefined : { uid, gid };
+}
+
 let probed: Promise<Result<Enforcement, SandboxGap>> | undefined;
 
 /** Tests once per process of Assay whether this machine can confine a process. */
@@ -82,7 +93,12 @@ export async function tryEnforcement({
       if (!(await works(means))) continue;
       const outer = await withOuter(means, { isRoot, kernel });
       const strace = await findCommand('strace', { cwd: '/', path });
-      return ok(strace.kind === 'found' ? outer : { ...outer, lacks: ['strace', ...outer.lacks] });
+      const overlay = await findOverlay(outer, path);
+      const lacks: readonly SandboxLack[] = [
+        ...(strace.kind === 'found' ? [] : (['strace'] as const)),
+        ...(overlay === undefined ? (['overlay'] as const) : []),
+      ];
+      return ok({ ...outer, overlay, lacks: [...lacks, ...outer.lacks] });
     }
   return err('namespaces');
 }
@@ -104,8 +120,33 @@ async function withOuter(
   return { ...means, lacks: [...lacks, 'process_end'] };
 }
 
-/** Runs a command that does nothing, with the fewest rights. */
-async function works({ bwrap, filter, outerArgs, ...means }: Enforcement): Promise<boolean> {
+/** Whether a process in such a sandbox can write into a folder that stays as it is. */
+async function findOverlay(means: Enforcement, path: string): Promise<OverlayMeans | undefined> {
+  const found = await findCommand('unshare', { cwd: '/', path });
+  if (found.kind !== 'found') return undefined;
+  const folder = await mkdtemp(join(await realpath(tmpdir()), 'assay-probe-'));
+  try {
+    const overlay = { unshare: found.path, isPrivileged: !means.needsUserNamespace };
+    const discarded = await DiscardedChanges.open([{ path: folder, from: folder }], overlay);
+    const canWrite = await works(means, { discarded, folder });
+    return canWrite && (await readdir(folder)).length === 0 ? overlay : undefined;
+  } catch {
+    return undefined; // such as no "mkfifo"
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface OverlayTest {
+  readonly discarded: DiscardedChanges;
+  readonly folder: string;
+}
+
+/** Runs a command with the fewest rights, which does nothing or writes into a folder with an overlay. */
+async function works(
+  { bwrap, filter, outerArgs, ...means }: Enforcement,
+  test?: OverlayTest,
+): Promise<boolean> {
   const { folders, links } = await inspectTopLevel(PROGRAM_FOLDERS);
   const facts: ConfinedFacts = {
     ...means,
@@ -113,7 +154,9 @@ async function works({ bwrap, filter, outerArgs, ...means }: Enforcement): Promi
     hasNetwork: false,
     realHome: '/home/user',
     cwd: '/',
-    roots: [],
+    roots: test === undefined ? [] : [{ path: test.folder, from: test.folder }],
+    overlays: test?.discarded.mounts,
+    user: currentUser(),
     readable: [],
     readOnly: [],
     pinned: [],
@@ -124,14 +167,17 @@ async function works({ bwrap, filter, outerArgs, ...means }: Enforcement): Promi
     configFiles: [],
     kernelFiles: ['/proc/sys'],
   };
-  const child = new Child({
+  const script = test === undefined ? [':'] : ['>"$1/x"', 'sh', test.folder];
+  const options: ChildOptions = {
     command: bwrap,
-    args: [...outerArgs, ...buildConfinementArgs(facts), '--', '/bin/sh', '-c', ':'],
+    args: [...outerArgs, ...buildConfinementArgs(facts), '--', '/bin/sh', '-c', ...script],
     cwd: '/',
     env: { PATH: SEARCHED },
     inherits: 'language',
     input3: filter,
-  });
+  };
+  const child = new Child(test?.discarded.wrap(options) ?? options);
+  test?.discarded.hold(child);
   const end = await child.ended;
   return end.code === 'PROCESS_EXITED' && end.exitCode === 0;
 }

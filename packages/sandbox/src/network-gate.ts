@@ -1,3 +1,4 @@
+import { toBareHost } from '@assay-mcp/kit/bare-host';
 import { createServer, request, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { connect, isIP, type LookupFunction, Server as Listener, type Socket } from 'node:net';
 import { type Duplex, pipeline } from 'node:stream';
@@ -108,7 +109,7 @@ export class NetworkGate {
   /** A plain request, whose URL is absolute. */
   #relay(incoming: IncomingMessage, answer: ServerResponse): void {
     const url = URL.parse(incoming.url ?? '') ?? undefined;
-    const host = url?.hostname.replace(/^\[(.*)\]$/, '$1');
+    const host = url && toBareHost(url.hostname);
     const destination =
       url?.protocol === 'http:' && host ? { host, port: Number(url.port || '80') } : undefined;
     const lookup = destination && this.#lookupFor(destination);

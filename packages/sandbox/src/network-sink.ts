@@ -5,6 +5,7 @@ import { execPath } from 'node:process';
 import { guardCallback } from '@assay-mcp/kit/platform/guarded';
 import type { NetworkAddress, NetworkRequest, TracedEvent } from './observation.ts';
 import { buildDnsAnswer, readQueriedName } from './dns-query.ts';
+import { PAGE_URL } from './page-url.ts';
 import type { Trace } from './trace-reader.ts';
 
 const DNS_PORT = 53;
@@ -41,9 +42,18 @@ const MAX_NAMES = 10_000;
 const MAX_REQUESTS = 1_000;
 const MAX_URL = 300;
 
+const PAGE_HOST = new URL(PAGE_URL).hostname;
+const PAGE_HEADERS = { 'content-type': 'text/html; charset=utf-8', connection: 'close' };
+const PAGE =
+  '<!doctype html>\n<html lang="en"><head><title>A page</title></head><body><h1>A page</h1><p>A note.</p></body></html>\n';
+
+function isPageRequest({ headers: { host = '' } }: IncomingMessage): boolean {
+  return host.replace(/:\d+$/, '') === PAGE_HOST;
+}
+
 /**
  * Answers in a network namespace without outside access: each queried name gets its own address, where HTTP requests
- * are recorded and refused.
+ * are recorded and refused, except those for one page at `page.test`.
  */
 export class NetworkSink {
   readonly #addresses = new Map<string, string>();
@@ -57,7 +67,8 @@ export class NetworkSink {
     this.#pages = createServer((request, answer) =>
       guardCallback({ name: 'observed process', end: () => void answer.destroy() }, () => {
         this.#note(request);
-        answer.writeHead(503, { connection: 'close' }).end();
+        if (isPageRequest(request)) answer.writeHead(200, PAGE_HEADERS).end(PAGE);
+        else answer.writeHead(503, { connection: 'close' }).end();
       })(),
     );
   }

@@ -1,8 +1,9 @@
-import { lstat, readdir, readFile, stat } from 'node:fs/promises';
+import { lstat, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { UnsafePath } from './support.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { isInside } from '@assay-mcp/kit/platform/is-inside';
+import { type MountPoint, readMounts } from './mountinfo.ts';
 import { walkPath } from './walk-path.ts';
 
 /** What a server may not change although it lies in a folder that it may change. */
@@ -88,11 +89,11 @@ async function hasSecondName(path: string, is: 'folder' | 'file' | 'absent'): Pr
 
 /** The paths, and those at which the same files are visible because a part of their file system is mounted twice. */
 async function withAliases(paths: readonly string[]): Promise<readonly string[]> {
-  const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
+  const mounts = await readMounts();
   const aliases: string[] = [];
   for (const path of paths) {
     const { real, is } = await walkPath(path);
-    for (const alias of findAliases(real, text))
+    for (const alias of findAliases(real, mounts))
       if (is === 'absent' || (await isSame(alias, real))) aliases.push(alias);
   }
   return [...new Set([...paths, ...aliases])];
@@ -103,20 +104,8 @@ async function isSame(one: string, other: string): Promise<boolean> {
   return a !== undefined && a.ino === b?.ino && a.dev === b.dev;
 }
 
-interface MountPoint {
-  /** Major and minor number. */
-  readonly device: string;
-  /** The folder of the file system that is mounted. */
-  readonly root: string;
-  readonly path: string;
-}
-
-/** Where else a real path may be visible, according to `/proc/self/mountinfo` (proc_pid_mountinfo(5)). */
-export function findAliases(path: string, mountinfo: string): readonly string[] {
-  const mounts = mountinfo.split('\n').flatMap((line): readonly MountPoint[] => {
-    const [, , device = '', root = '', at] = line.split(' ');
-    return at === undefined ? [] : [{ device, root: unescaped(root), path: unescaped(at) }];
-  });
+/** Where else a real path may be visible. */
+export function findAliases(path: string, mounts: readonly MountPoint[]): readonly string[] {
   const own = mounts
     .filter((mount) => isInside(path, mount.path))
     .toSorted((a, b) => a.path.length - b.path.length)
@@ -127,11 +116,4 @@ export function findAliases(path: string, mountinfo: string): readonly string[] 
     .filter(({ device, root }) => device === own.device && isInside(inside, root))
     .map((mount) => join(mount.path, inside.slice(mount.root === '/' ? 0 : mount.root.length)))
     .filter((alias) => alias !== path);
-}
-
-/** Space, tab, line feed and backslash are written in octal. */
-function unescaped(text: string): string {
-  return text.replace(/\\([0-7]{3})/g, (_, digits: string) =>
-    String.fromCharCode(Number.parseInt(digits, 8)),
-  );
 }

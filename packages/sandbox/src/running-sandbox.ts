@@ -11,19 +11,16 @@ import type {
   NoiseClass,
   Observation,
   Sandbox,
-  StateChange,
-  StateEntry,
   TracedEvent,
 } from './observation.ts';
-import { findByteCodeSource } from './byte-code.ts';
 import { findSecretAt } from './canaries.ts';
 import { findArea, isMountPoint, type Layout, toPlace } from './layout.ts';
 import { NetworkSink, SINK_COMMAND, SINK_EXECUTIONS, SINK_HANDLES } from './network-sink.ts';
-import { findDatabasePath, isGitIndex, isLockName, classifyNoiseByName, classifyNoise } from './noise.ts';
+import { findDatabasePath, isGitIndex, isLockName, classifyNoiseByName } from './noise.ts';
+import { OverlayChanges, type Place } from './overlay-changes.ts';
 import type { Machine } from './probe.ts';
 import { buildBwrapArgs, buildUnshareArgs } from './setup-script.ts';
-import { type Entries, mergeDatabaseLogs } from './sqlite-wal.ts';
-import { compareEntries, StateReader, type OverlayFolders, type State } from './state.ts';
+import { OBSERVED_BUDGET, StateReader, type OverlayFolders } from './state.ts';
 import { TraceReader } from './trace-reader.ts';
 
 export interface SandboxParts {
@@ -61,7 +58,7 @@ export class RunningSandbox implements Sandbox {
   readonly #sink = new NetworkSink();
   #child: Child | undefined;
   #prepared: Promise<Evidence | undefined> = Promise.resolve(undefined);
-  #state: State = new Map();
+  readonly #changes: OverlayChanges;
   #markMs = Date.now();
   #observing: Promise<unknown> = Promise.resolve();
   #closing: Promise<void> | undefined;
@@ -75,6 +72,11 @@ export class RunningSandbox implements Sandbox {
       isNoisy: (path: string) => isNoisyPlace(toPlace(layout, path)),
     };
     this.#trace = new TraceReader(context, SINK_EXECUTIONS);
+    this.#changes = new OverlayChanges({
+      folderOf: (path) => findArea(layout, path)?.path,
+      placeOf: (path) => toPlace(layout, path),
+      isMountPoint: (path) => isMountPoint(layout, path),
+    });
   }
 
   get missing(): readonly MissingMechanism[] {
@@ -226,7 +228,7 @@ export class RunningSandbox implements Sandbox {
     const file = join(evidence.evidenceFolder, 'trace');
     const trace = isTraced ? this.#sink.named(await this.#trace.read(file)) : undefined;
     if (trace?.isComplete === false) incomplete.add('events');
-    const { changes, isComplete } = await this.#changes(evidence.overlays);
+    const { changes, isComplete } = await this.#changes.read(evidence.overlays);
     if (!isComplete) incomplete.add('changes');
     return {
       ...this.#marked(sinceMs),
@@ -241,48 +243,6 @@ export class RunningSandbox implements Sandbox {
   #marked(sinceMs: number): Pick<Observation, 'sinceMs' | 'untilMs' | 'mechanisms'> {
     this.#markMs = Date.now();
     return { sinceMs, untilMs: this.#markMs, mechanisms: this.mechanisms };
-  }
-
-  async #changes(overlays: readonly OverlayFolders[]): Promise<{
-    readonly changes: readonly StateChange[];
-    readonly isComplete: boolean;
-  }> {
-    const { layout } = this.#parts;
-    const budget = { keptBytes: 0, hashedBytes: 0, entries: 0 };
-    const changes: StateChange[] = [];
-    const next = new Map<string, StateEntry | undefined>();
-    let isComplete = true;
-    for (const overlay of overlays) {
-      const reader = new StateReader(overlay, budget);
-      const state = await reader.read();
-      for (const [path, entry] of state) next.set(path, entry);
-      const entriesAt = async (path: string): Promise<Entries> => {
-        const isOriginal = !(state.has(path) && this.#state.has(path));
-        const original = isOriginal ? await reader.original(path) : undefined;
-        return {
-          before: this.#state.has(path) ? this.#state.get(path) : original,
-          after: state.has(path) ? state.get(path) : original,
-        };
-      };
-      const known = [...this.#state.keys()].filter((path) => findArea(layout, path)?.path === overlay.path);
-      const own: StateChange[] = [];
-      for (const path of new Set([...state.keys(), ...known])) {
-        if (isMountPoint(layout, path)) continue;
-        const { before, after } = await entriesAt(path);
-        const change = compareEntries(path, before, after);
-        if (change !== undefined) own.push(change);
-      }
-      for (const change of await mergeDatabaseLogs(own, entriesAt)) {
-        const noise = await classifyChangeNoise(change, toPlace(layout, change.path), reader);
-        changes.push(noise === undefined ? change : { ...change, noise });
-      }
-      isComplete &&= reader.isComplete;
-    }
-    this.#state = next;
-    return {
-      changes: changes.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
-      isComplete,
-    };
   }
 
   /** The events with the harmless purposes that they suggest. */
@@ -325,7 +285,7 @@ export class RunningSandbox implements Sandbox {
     const { layout } = this.#parts;
     const area = findArea(layout, path);
     const overlay = overlays.find((one) => one.path === area?.path);
-    const reader = overlay && new StateReader(overlay, { keptBytes: 0, hashedBytes: 0, entries: 0 });
+    const reader = overlay && new StateReader(overlay, { ...OBSERVED_BUDGET });
     return classifyEventNoise(path, toPlace(layout, path), { reader, isNumber });
   }
 
@@ -392,29 +352,12 @@ async function ended(pid: number): Promise<void> {
   }
 }
 
-type Place = ReturnType<typeof toPlace>;
 type Reader = Pick<StateReader, 'existed' | 'source'>;
 
 const CAN_BE_NOISE: ReadonlySet<TracedEvent['kind']> = new Set<TracedEvent['kind']>([
   ...(['write', 'open_to_write', 'content', 'attributes', 'delete', 'create_folder'] as const),
   ...(['delete_folder', 'create_special', 'rename', 'link'] as const),
 ]);
-
-/** The noise class of a change. */
-async function classifyChangeNoise(
-  change: StateChange,
-  place: Place,
-  reader: Reader,
-): Promise<NoiseClass | undefined> {
-  if (place.isTemporary) return 'temporary';
-  const beside = findDatabasePath(change.path) ?? findByteCodeSource(change.path);
-  const source = beside === undefined ? undefined : await reader.source(beside);
-  return classifyNoise(change, {
-    ...place,
-    existed: await reader.existed(change.path),
-    source,
-  });
-}
 
 /** Whether a path itself makes changes noise. */
 function isNoisyPlace(place: Place): boolean {

@@ -1,8 +1,11 @@
 /** Why there is no sandbox: what the machine lacks, or that the tools of a server keep `state` in memory. */
 export type SandboxGap = 'linux' | 'architecture' | 'bubblewrap' | 'namespaces' | 'state' | SandboxLack;
 
-/** Features that a sandbox lacks: recording denials, limiting the number of processes, or ending them with Assay. */
-export type SandboxLack = 'strace' | 'process_limit' | 'process_end';
+/**
+ * Features that a sandbox lacks: recording denials, discarding changes of files, limiting the number of processes, or
+ * ending them with Assay.
+ */
+export type SandboxLack = 'strace' | 'overlay' | 'process_limit' | 'process_end';
 
 /** A path that a sandbox cannot protect, or not show safely. */
 export interface UnsafePath {
@@ -49,6 +52,11 @@ const GAPS: Readonly<Record<SandboxGap, { readonly text: string; readonly remedy
   strace: {
     text: 'the program "strace" was not found, without which there is no evidence of what a sandbox refuses',
     remedy: 'Install strace: "apt-get install strace", "dnf install strace" or "apk add strace".',
+  },
+  overlay: {
+    text: 'twins of servers that write at startup cannot start: this system does not allow overlay mounts (unshare, mount)',
+    remedy:
+      'Use Linux 5.11 or later with util-linux and allow overlay mounts in user namespaces, or set "sandbox": "off" for such a server.',
   },
   process_limit: {
     text: 'the number of processes in a sandbox of root is not limited: that needs Linux 6.14 and CAP_SYS_ADMIN',

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { SandboxGap } from './support.ts';
+import type { DiscardedChanges } from './discarded-changes.ts';
 import type { ObservedDenial } from './denial.ts';
 import type { ChildOptions } from '@assay-mcp/kit/platform/child';
 import { findCommand } from '@assay-mcp/kit/platform/machine';
@@ -17,6 +18,8 @@ export interface Confined extends ChildOptions {
   readonly denials?: () => Promise<readonly ObservedDenial[]>;
   /** The last connections that it was denied so far. */
   readonly refused?: () => readonly ObservedDenial[];
+  /** Set if it may change its roots without effect. `hold` must be called with the process, or it does not start. */
+  readonly discarded?: DiscardedChanges;
   /** Called when it has ended. */
   readonly onEnd?: () => void;
 }

@@ -184,20 +184,21 @@ describe.skipIf(process.platform !== 'linux')('the report of missing sandbox fea
     return found.ok && found.value.lacks;
   };
 
-  it('names strace if only bubblewrap is installed', async () => {
+  it('names strace and overlays if only bubblewrap is installed', async () => {
     const folder = tempDir();
     const bwrap = await findCommand('bwrap', { cwd: '/', path: SEARCHED });
     if (bwrap.kind === 'found') symlinkSync(bwrap.path, join(folder, 'bwrap'));
     expect(await lacksOf({})).toEqual([]);
-    expect(await lacksOf({ path: folder })).toEqual(['strace']);
+    expect(await lacksOf({ path: folder })).toEqual(['strace', 'overlay']);
   });
 
   it('names the end of processes if one namespace cannot contain another', async () => {
     const folder = tempDir();
-    const [bwrap, strace] = await Promise.all(
-      ['bwrap', 'strace'].map((name) => findCommand(name, { cwd: '/', path: SEARCHED })),
+    const [bwrap, strace, unshare] = await Promise.all(
+      ['bwrap', 'strace', 'unshare'].map((name) => findCommand(name, { cwd: '/', path: SEARCHED })),
     );
     if (strace?.kind === 'found') symlinkSync(strace.path, join(folder, 'strace'));
+    if (unshare?.kind === 'found') symlinkSync(unshare.path, join(folder, 'unshare'));
     const program = bwrap?.kind === 'found' ? bwrap.path : '';
     const script = `#!/bin/sh\ncase "$*" in *--dev-bind*) exit 1;; esac\nexec ${program} "$@"\n`;
     writeFileSync(join(folder, 'bwrap'), script, { mode: 0o755 });

@@ -1,6 +1,7 @@
 import { linkSync, mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { parseMounts } from '../src/mountinfo.ts';
 import { findAliases, findProtectedPaths } from '../src/protected-paths.ts';
 import { tempDir } from '../../../test/support/paths.ts';
 
@@ -136,15 +137,17 @@ describe('in a folder that a server may change, protection', () => {
 });
 
 it('a path is also found where its file system is mounted a second time', () => {
-  const mountinfo = [
-    '21 1 8:1 / / rw - ext4 /dev/sda1 rw',
-    '30 21 8:2 / /home rw shared:1 - ext4 /dev/sda2 rw',
-    '31 21 8:2 /ada /srv/a\\040b rw - ext4 /dev/sda2 rw',
-    '32 21 8:2 /bob /srv/bob rw - ext4 /dev/sda2 rw',
-    '33 21 8:1 /home/ada /mnt rw - ext4 /dev/sda1 rw',
-    '',
-  ].join('\n');
-  expect(findAliases('/home/ada/.assay', mountinfo)).toEqual(['/srv/a b/.assay']);
-  expect(findAliases('/srv/a b/x', mountinfo)).toEqual(['/home/ada/x']);
-  expect(findAliases('/etc', mountinfo)).toEqual([]);
+  const mounts = parseMounts(
+    [
+      '21 1 8:1 / / rw - ext4 /dev/sda1 rw',
+      '30 21 8:2 / /home rw shared:1 - ext4 /dev/sda2 rw',
+      '31 21 8:2 /ada /srv/a\\040b rw - ext4 /dev/sda2 rw',
+      '32 21 8:2 /bob /srv/bob rw - ext4 /dev/sda2 rw',
+      '33 21 8:1 /home/ada /mnt rw - ext4 /dev/sda1 rw',
+      '',
+    ].join('\n'),
+  );
+  expect(findAliases('/home/ada/.assay', mounts)).toEqual(['/srv/a b/.assay']);
+  expect(findAliases('/srv/a b/x', mounts)).toEqual(['/home/ada/x']);
+  expect(findAliases('/etc', mounts)).toEqual([]);
 });

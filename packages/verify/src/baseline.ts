@@ -1,7 +1,11 @@
 import { HINTS } from '@assay-mcp/kit/hint';
 import { fitText, list, oneOf, openObject, text } from '@assay-mcp/kit/json-reader';
 import { ok, type Result } from '@assay-mcp/kit/result';
-import type { AcceptedFinding } from '@assay-mcp/kit/verification/report';
+import {
+  listContradictions,
+  type AcceptedFinding,
+  type VerifyReport,
+} from '@assay-mcp/kit/verification/report';
 import type { ToolReport } from '@assay-mcp/kit/verification/verdict';
 import { type FileFault, readJsonFile } from './read-json-file.ts';
 
@@ -30,4 +34,28 @@ export function applyBaseline(
     accepted: entries.filter(isContradicted),
     stale: entries.filter((entry) => !isContradicted(entry)),
   };
+}
+
+/** Begins the reason of an entry that nobody has given a reason yet. */
+export const PLACEHOLDER_REASON = 'accepted by --update-baseline';
+
+/**
+ * The text of a baseline that accepts each contradiction of this run. Reasons are kept, and so are entries that this
+ * run did not test; those that it found to be consistent or undeclared are left out.
+ */
+export function updateBaseline(report: VerifyReport): string {
+  const verdicts = new Map(report.tools.map(({ name, verdicts: own }) => [name, own]));
+  const untested = report.stale.filter(({ tool, hint }) => {
+    const verdict = verdicts.get(tool)?.[hint];
+    return verdict === undefined || verdict.kind === 'unobserved';
+  });
+  const added = listContradictions(report).flatMap(({ tool, hint, evidence, accepted: reason }) =>
+    reason === undefined
+      ? [{ tool: tool.name, hint, reason: `${PLACEHOLDER_REASON}: ${evidence[0]?.message ?? ''}` }]
+      : [],
+  );
+  const accepted = [...report.accepted, ...untested, ...added].map(({ tool, hint, reason }) => ({
+    ...{ tool, hint, reason },
+  }));
+  return `${JSON.stringify({ accepted }, undefined, 2)}\n`;
 }

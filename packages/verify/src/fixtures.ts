@@ -18,6 +18,14 @@ export interface ToolFixture {
   readonly skip: string | undefined;
 }
 
+/** A tool of a fixtures file to fill in. */
+export interface ToolDraft {
+  readonly name: string;
+  readonly calls: readonly JsonObject[];
+  /** What is still to do, for the author. */
+  readonly todo?: string;
+}
+
 /** Its name in the folder of the server. */
 export const FIXTURES_FILE = 'assay-verify.json';
 
@@ -29,6 +37,8 @@ const MAX_CALLS = 50;
 const tools = record(
   object({
     calls: optional(list<JsonObject>(record(anything), { max: MAX_CALLS, of: 'calls' })),
+    // A note for the author, as --write-fixtures leaves it.
+    todo: optional(text),
     skip: optional(
       fitText((why) => (why.trim() === '' ? 'it must say why the tool is never called' : undefined)),
     ),
@@ -54,9 +64,7 @@ export function readFixtures(json: string): Result<Fixtures, FileFault> {
 }
 
 /** A fixtures file to fill in: for each tool the arguments that would be used without it. */
-export function serializeFixtures(
-  tools: readonly { readonly name: string; readonly calls: readonly JsonObject[] }[],
-): string {
-  const members = tools.map(({ name, calls }) => [name, { calls }] as const);
+export function serializeFixtures(tools: readonly ToolDraft[]): string {
+  const members = tools.map(({ name, ...draft }) => [name, draft] as const);
   return `${JSON.stringify({ tools: Object.fromEntries(members) }, undefined, 2)}\n`;
 }

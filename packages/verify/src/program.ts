@@ -1,26 +1,27 @@
 import process from 'node:process';
-import { extname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
+import { formatCount } from '@assay-mcp/kit/counted';
 import { toPrintable } from '@assay-mcp/kit/printable';
-import { computeCoverage, computeReportOutcome, type VerifyReport } from '@assay-mcp/kit/verification/report';
-import { suggestAnnotations } from '@assay-mcp/kit/verification/suggest-annotations';
+import {
+  computeReportOutcome,
+  listContradictions,
+  splitObserved,
+  type VerifyReport,
+} from '@assay-mcp/kit/verification/report';
 import { type VerifyFault, formatVerifyFault } from '@assay-mcp/kit/verification/verify-fault';
 import type {
   VerifierProgram,
-  VerifyFormat,
   VerifyOptions,
   WantedVerification,
 } from '@assay-mcp/kit/verification/verifier';
-import { VERSION } from '@assay-mcp/kit/version';
 import { isThere, writeAtomically } from '@assay-mcp/kit/platform/files';
 import { waitForStop } from '@assay-mcp/kit/platform/stop-signals';
-import { formatJson, print, printError, printText } from '@assay-mcp/kit/platform/terminal/print';
+import { print, printError } from '@assay-mcp/kit/platform/terminal/print';
 import { withProgress } from '@assay-mcp/kit/platform/terminal/progress';
+import { PLACEHOLDER_REASON, updateBaseline } from './baseline.ts';
 import { FIXTURES_FILE } from './fixtures.ts';
-import { formatJunit } from './report/junit.ts';
-import { formatMarkdown } from './report/markdown.ts';
-import { formatSarif } from './report/sarif.ts';
-import { printTable } from './report/table.ts';
-import { openVerifier, type VerifyRequest } from './verifier.ts';
+import { planReports, writeAllReports } from './report/reports.ts';
+import { draftFromReport, openVerifier, type VerifyRequest } from './verifier.ts';
 
 // What Assay loads of this package.
 
@@ -35,11 +36,13 @@ export const runVerification: VerifierProgram['runVerification'] = async (
 ) => {
   if (options.repeats < 2)
     return printFault(program, { code: 'ARGUMENTS_INVALID', reason: '--repeats: it must be at least 2' });
-  const unknown = options.report?.find((file) => FORMAT_BY_ENDING[extname(file)] === undefined);
-  if (unknown !== undefined) {
-    const reason = `--report: ${unknown} must end with ${Object.keys(FORMAT_BY_ENDING).join(', ')}`;
-    return printFault(program, { code: 'ARGUMENTS_INVALID', reason });
-  }
+  if (options.updateBaseline === true && options.baseline === undefined)
+    return printFault(program, {
+      code: 'ARGUMENTS_INVALID',
+      reason: '--update-baseline: name the file with --baseline',
+    });
+  const reports = planReports(options);
+  if (!reports.ok) return printFault(program, reports.error);
   const own = join(target.cwd, FIXTURES_FILE);
   const given = options.fixtures === undefined ? undefined : resolve(options.fixtures);
   const isInit = options.init === true;
@@ -48,8 +51,9 @@ export const runVerification: VerifierProgram['runVerification'] = async (
   const request = {
     ...{ ...target, ownEnv: process.env, recorded },
     fixtures: isInit ? undefined : (given ?? (isThere(own) ? own : undefined)),
-    baseline: options.baseline === undefined ? undefined : resolve(options.baseline),
+    baseline: baselineOf(options),
     tools: options.tool ?? [],
+    explain: options.writeFixtures === undefined ? (options.explain ?? []) : ('all' as const),
     limits: {
       timeMs: options.timeLimit * 1_000,
       callMs: options.callLimit * 1_000,
@@ -66,13 +70,61 @@ export const runVerification: VerifierProgram['runVerification'] = async (
     }),
   );
   if (!verified.ok) return printFault(program, verified.error);
-  printReport(verified.value, options);
-  const unwritten = await writeReports(program, options.report ?? [], verified.value);
-  if (unwritten !== undefined) return unwritten;
+  const written = await writeAllReports(verified.value, reports.value, options, target.cwd);
+  if (!written.ok) return printFault(program, written.error);
+  const { writeFixtures: draftFile } = options;
+  if (draftFile !== undefined) {
+    const exitCode = await writeDraft(program, resolve(draftFile), draftFromReport(verified.value));
+    if (exitCode !== undefined) return exitCode;
+  }
   // An interrupted run says nothing about the remaining tools, so it is not kept.
   const keepFailure = stopping.signal.aborted ? undefined : await keep?.(verified.value);
-  return keepFailure ?? EXITS[computeReportOutcome(verified.value)];
+  if (keepFailure !== undefined) return keepFailure;
+  if (stopping.signal.aborted || options.updateBaseline !== true)
+    return exitOf(program, verified.value, options);
+  return replaceBaseline(program, verified.value, options);
 };
+
+/** The path of the baseline to read. */
+function baselineOf({ baseline, updateBaseline }: VerifyOptions): string | undefined {
+  if (baseline === undefined) return undefined;
+  const path = resolve(baseline);
+  return updateBaseline === true && !isThere(path) ? undefined : path;
+}
+
+/** Accepts all contradictions of the run. Resolves with the exit code. */
+async function replaceBaseline(
+  program: Program,
+  report: VerifyReport,
+  options: VerifyOptions,
+): Promise<number> {
+  const file = resolve(options.baseline ?? '');
+  const text = updateBaseline(report);
+  const written = await writeAtomically(file, text, FILE_MODE);
+  if (!written.ok)
+    return printFault(program, { code: 'FILE_UNWRITABLE', file, problem: written.error.reason });
+  printError(toPrintable(`Wrote ${file}. Replace the reasons that begin with "${PLACEHOLDER_REASON}".`));
+  const open = listContradictions(report).flatMap(({ tool, hint, accepted }) =>
+    accepted === undefined ? [{ tool: tool.name, hint, reason: PLACEHOLDER_REASON }] : [],
+  );
+  return exitOf(program, { ...report, accepted: [...report.accepted, ...open] }, options);
+}
+
+/** The exit code, after saying which tools were not observed although `--require-observed` asks for it. */
+function exitOf(program: Program, report: VerifyReport, { requireObserved }: VerifyOptions): number {
+  const outcome = computeReportOutcome(report);
+  if (requireObserved === undefined || outcome === 'contradicted') return EXITS[outcome];
+  const { wanted, unobserved } = splitObserved(report.tools);
+  const isEnough = wanted.length - unobserved.length >= wanted.length * Number(requireObserved);
+  if (isEnough) return EXITS[outcome];
+  const names = unobserved.map(({ name }) => name).join(', ');
+  printError(
+    toPrintable(
+      `${program}: ${unobserved.length} of ${formatCount(wanted.length, 'tool')} made no successful call: ${names}. Give them arguments in ${FIXTURES_FILE}, or a reason to skip them.`,
+    ),
+  );
+  return EXITS.unobserved;
+}
 
 const EXITS = { consistent: 0, contradicted: 1, unobserved: 4 } as const;
 const BAR_WIDTH = 20;
@@ -92,21 +144,28 @@ async function writeFixtures(
 ): Promise<number> {
   const drafted = await openVerifier().draftFixtures({ ...request, onProgress: () => undefined });
   if (!drafted.ok) return printFault(program, drafted.error);
-  if (isThere(file)) {
-    const reason = `${file} exists; name another with --fixtures`;
-    return printFault(program, { code: 'ARGUMENTS_INVALID', reason });
-  }
-  const written = await writeAtomically(file, drafted.value, FILE_MODE);
-  if (!written.ok)
-    return printFault(program, { code: 'FILE_UNWRITABLE', file, problem: written.error.reason });
+  const unwritten = await writeDraft(program, file, drafted.value);
+  if (unwritten !== undefined) return unwritten;
   print(
     `Wrote ${toPrintable(file)}. Replace generated arguments by real ones, and give tools that must not run a "skip" reason.`,
   );
   return 0;
 }
 
+/** Writes a new fixtures file; resolves with an exit code if it cannot be written. */
+async function writeDraft(program: Program, file: string, text: string): Promise<number | undefined> {
+  if (isThere(file)) {
+    const reason = `${file} exists; name another file`;
+    return printFault(program, { code: 'ARGUMENTS_INVALID', reason });
+  }
+  const written = await writeAtomically(file, text, FILE_MODE);
+  if (written.ok) return undefined;
+  return printFault(program, { code: 'FILE_UNWRITABLE', file, problem: written.error.reason });
+}
+
 const FAULT_EXITS: Readonly<Record<VerifyFault['code'], number>> = {
   SERVER_FAILED: 4,
+  PACKAGE_NOT_FETCHED: 4,
   SANDBOX_UNAVAILABLE: 4,
   ARGUMENTS_INVALID: 2,
   TOOL_UNKNOWN: 2,
@@ -120,49 +179,4 @@ const FAULT_EXITS: Readonly<Record<VerifyFault['code'], number>> = {
 export function printFault(program: Program, fault: VerifyFault): number {
   for (const line of formatVerifyFault(fault).split('\n')) printError(toPrintable(`${program}: ${line}`));
   return FAULT_EXITS[fault.code];
-}
-
-/** Texts of a report, beside the table. */
-const FORMATS: Readonly<Record<Exclude<VerifyFormat, 'table'>, (report: VerifyReport) => string>> = {
-  json: (report) =>
-    formatJson({
-      ...report,
-      coverage: computeCoverage(report.tools),
-      outcome: computeReportOutcome(report),
-      suggestedAnnotations: Object.fromEntries(
-        report.tools.map((tool) => [tool.name, suggestAnnotations(tool)]),
-      ),
-    }),
-  sarif: (report) => formatSarif(report, VERSION).trimEnd(),
-  junit: (report) => formatJunit(report).trimEnd(),
-  markdown: (report) => formatMarkdown(report).trimEnd(),
-};
-
-const FORMAT_BY_ENDING: Readonly<Record<string, keyof typeof FORMATS>> = {
-  '.json': 'json',
-  '.sarif': 'sarif',
-  '.xml': 'junit',
-  '.md': 'markdown',
-};
-
-function printReport(report: VerifyReport, { json, format = 'table' }: VerifyOptions): void {
-  const wanted = json === true ? 'json' : format;
-  if (wanted === 'table') printTable(report);
-  else printText(FORMATS[wanted](report));
-}
-
-/** Resolves with an exit code if a file cannot be written. */
-async function writeReports(
-  program: Program,
-  files: readonly string[],
-  report: VerifyReport,
-): Promise<number | undefined> {
-  for (const file of files) {
-    const format = FORMAT_BY_ENDING[extname(file)];
-    if (format === undefined) continue;
-    const written = await writeAtomically(resolve(file), `${FORMATS[format](report)}\n`, FILE_MODE);
-    if (!written.ok)
-      return printFault(program, { code: 'FILE_UNWRITABLE', file, problem: written.error.reason });
-  }
-  return undefined;
 }

@@ -29,7 +29,48 @@ const TEXTS: Readonly<Record<string, string>> = {
   'page.md': '# A page\n\nA note in Markdown.\n',
   'docs/guide.md': '# Guide\n\nSee the page.\n',
   'docs/todo.txt': 'water the garden\n',
+  'page.html':
+    '<!doctype html>\n<html lang="en"><head><title>A page</title></head><body><p>A note.</p></body></html>\n',
+  'script.js': 'function add(one, other) {\n  return one + other;\n}\nconsole.log(add(1, 2));\n',
+  'settings.yaml': 'name: apple\nprice: 2\n',
 };
+
+/** One page with a line of text. The table at its end has the offsets of the objects. */
+const PDF = [
+  '%PDF-1.4',
+  '1 0 obj',
+  '<</Type/Catalog/Pages 2 0 R>>',
+  'endobj',
+  '2 0 obj',
+  '<</Type/Pages/Kids[3 0 R]/Count 1>>',
+  'endobj',
+  '3 0 obj',
+  '<</Type/Page/Parent 2 0 R/MediaBox[0 0 200 100]/Contents 4 0 R/Resources<</Font<</F1 5 0 R>>>>>>',
+  'endobj',
+  '4 0 obj',
+  '<</Length 37>>',
+  'stream',
+  'BT /F1 12 Tf 20 50 Td (A note.) Tj ET',
+  'endstream',
+  'endobj',
+  '5 0 obj',
+  '<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>',
+  'endobj',
+  'xref',
+  '0 6',
+  '0000000000 65535 f ',
+  '0000000009 00000 n ',
+  '0000000054 00000 n ',
+  '0000000105 00000 n ',
+  '0000000217 00000 n ',
+  '0000000302 00000 n ',
+  'trailer',
+  '<</Size 6/Root 1 0 R>>',
+  'startxref',
+  '365',
+  '%%EOF',
+  '',
+].join('\n');
 
 /** 1 × 1 pixels. */
 const IMAGE =
@@ -61,6 +102,7 @@ export async function prepareSeed(from: string | undefined): Promise<Seed> {
 async function writeDefaults(folder: string): Promise<void> {
   await mkdir(join(folder, 'docs'));
   for (const [path, text] of Object.entries(TEXTS)) await writeFile(join(folder, path), text);
+  await writeFile(join(folder, 'document.pdf'), PDF);
   await writeFile(join(folder, 'image.png'), Buffer.from(IMAGE, 'base64'));
   const database = openDatabase(join(folder, 'database.db'), { mode: 'create' });
   database.exec(`create table items (id integer primary key, name text);

@@ -4,22 +4,35 @@ import { dirname, join, resolve } from 'node:path';
 import { pickDeclaredHints } from '@assay-mcp/kit/hint';
 import { type JsonObject, parseObject } from '@assay-mcp/kit/json-object';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
+import { runConcurrently } from '@assay-mcp/kit/run-concurrently';
 import type { AcceptedFinding, VerifyReport } from '@assay-mcp/kit/verification/report';
 import type { VerifyRun, VerifyTarget } from '@assay-mcp/kit/verification/verifier';
 import type { VerifyFault } from '@assay-mcp/kit/verification/verify-fault';
-import { type ArgumentSet, chooseArguments } from './arguments/choose-arguments.ts';
+import { type ArgumentSet, chooseArguments, createSet, toFixtureSets } from './arguments/choose-arguments.ts';
+import { coverSchema } from './arguments/cover-schema.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
 import { type Examined, examineServer, openServer, type Setting } from './experiment/examine-server.ts';
-import { endWithoutCall, runTool, type ServerRun, type ToolTrials } from './experiment/run-tool.ts';
-import type { ListedTool } from './experiment/sandboxed-server.ts';
-import { runTools } from './experiment/run-tools.ts';
+import {
+  endWithoutCall,
+  runTool,
+  type ServerRun,
+  type ToolRun,
+  type ToolTrials,
+} from './experiment/run-tool.ts';
+import type { ListedTool, SandboxedServerFault } from './experiment/sandboxed-server.ts';
+import { type CallableTool, findMemoryChanges } from './experiment/memory-changes.ts';
 import { type WatchedTool, watchTools } from './experiment/watch-tools.ts';
-import { type Fixtures, serializeFixtures, NO_FIXTURES, readFixtures } from './fixtures.ts';
+import { type Fixtures, serializeFixtures, NO_FIXTURES, readFixtures, type ToolDraft } from './fixtures.ts';
 import type { FileFault } from './read-json-file.ts';
-import { judgeTool } from './judge/judge-tool.ts';
+import { judgeTool, withChangesInMemory } from './judge/judge-tool.ts';
+import { isSuccess, type Trial } from './judge/trial.ts';
+import type { ToolReport, UnobservedReason } from '@assay-mcp/kit/verification/verdict';
 import type { Observation, OpenSandbox } from '@assay-mcp/sandbox/observation';
+import { listAttempts } from './report/attempts.ts';
 import { createOpenSandbox } from '@assay-mcp/sandbox/open-sandbox';
-import { startConfined } from '@assay-mcp/sandbox/start-confined';
+import { startConfined, startFetcher } from '@assay-mcp/sandbox/start-confined';
+import { type FetchedProgram, fetchPackage, type StartFetcher } from './package/fetch-package.ts';
+import { isInstalled, parseNpx } from './package/npx-command.ts';
 import { hashPackage } from './package-digest.ts';
 import { resolveInterpreter } from '@assay-mcp/kit/platform/real-interpreter';
 import { prepareSeed, type Seed } from './seed.ts';
@@ -42,6 +55,8 @@ export interface VerifyRequest extends VerifyTarget, VerifyRun {
   readonly baseline: string | undefined;
   /** The tools to verify; empty: all. */
   readonly tools: readonly string[];
+  /** The tools whose attempts are reported. */
+  readonly explain?: readonly string[] | 'all';
   readonly limits: VerifyLimits;
 }
 
@@ -60,10 +75,11 @@ export interface VerifyLimits {
 interface VerifierMeans {
   readonly openSandbox: OpenSandbox;
   readonly startConfined: StartConfined;
+  readonly startFetcher: StartFetcher;
 }
 
 export function openVerifier(
-  means: VerifierMeans = { openSandbox: createOpenSandbox(), startConfined },
+  means: VerifierMeans = { openSandbox: createOpenSandbox(), startConfined, startFetcher },
 ): Verifier {
   return {
     verify: (request) => withServer(request, means, (prepared) => verify(request, prepared)),
@@ -72,7 +88,8 @@ export function openVerifier(
         const drafts = examined.tools.map(({ name, inputSchema }) => {
           const own = fixtures.tools.get(name)?.calls ?? [];
           const recorded = request.recorded.get(name) ?? [];
-          const wanted = { name, inputSchema, recorded, fixtures: own, limit: 2 };
+          const found = examined.explored.get(name)?.sets ?? [];
+          const wanted = { name, inputSchema, recorded, found, fixtures: own, limit: 2 };
           const calls = chooseArguments(wanted, examined.context).map(({ args }) => args);
           return { name, calls: own.length > 0 ? own : withPlaceholder(calls, examined.context.folder) };
         });
@@ -86,6 +103,7 @@ interface Prepared {
   readonly setting: Setting;
   /** Digest of the server's program. */
   readonly digest: string;
+  readonly fetched: FetchedProgram | undefined;
   readonly fixtures: Fixtures;
   readonly baseline: readonly AcceptedFinding[];
 }
@@ -93,34 +111,73 @@ interface Prepared {
 /** Reads the files, starts the server once, and cleans up. */
 async function withServer<T>(
   request: VerifyRequest,
-  { openSandbox, startConfined }: VerifierMeans,
+  { openSandbox, startConfined, startFetcher }: VerifierMeans,
   work: (prepared: Prepared) => Promise<Result<T, VerifyFault>>,
 ): Promise<Result<T, VerifyFault>> {
   const fixtures = await readAs(request.fixtures, readFixtures, NO_FIXTURES);
   if (!fixtures.ok) return fixtures;
   const baseline = await readAs(request.baseline, readBaseline, []);
   if (!baseline.ok) return baseline;
+  const found = await fetchIfWanted(request, startFetcher);
+  if (!found.ok) return found;
+  const fetched = found.value;
   const seed = await seedOf(request, fixtures.value);
-  if (!seed.ok) return seed;
+  if (!seed.ok) {
+    await fetched?.remove();
+    return seed;
+  }
   const comparer = new ContentComparer(startConfined);
   try {
     const path = request.ownEnv['PATH'] ?? '';
-    const digest = await hashPackage(request.command, request.cwd, path);
-    const [started = '', ...args] = request.command;
+    const command = fetched?.command ?? request.command;
+    const digest = await hashPackage(command, request.cwd, path);
+    const [started = '', ...args] = command;
     const program = [await resolveInterpreter(started, { cwd: request.cwd, path }), ...args];
     const parts = { openSandbox: comparer.compares(openSandbox), seed: seed.value, fixtures: fixtures.value };
     const setting = settingOf({ ...request, command: program }, parts);
     const examined = await examineServer(setting);
-    if (!examined.ok) return examined;
+    if (!examined.ok) return mentionSkippedScripts(examined, fetched);
     const known = examined.value.tools.map(({ name }) => name);
-    const unknown = [...request.tools, ...fixtures.value.tools.keys()].find((name) => !known.includes(name));
+    const explained = request.explain === 'all' ? [] : (request.explain ?? []);
+    const unknown = [...request.tools, ...explained, ...fixtures.value.tools.keys()].find(
+      (name) => !known.includes(name),
+    );
     if (unknown !== undefined) return err({ code: 'TOOL_UNKNOWN', name: unknown, known });
-    const prepared = { examined: examined.value, setting, digest };
+    const prepared = { examined: examined.value, setting, digest, fetched };
     return await work({ ...prepared, fixtures: fixtures.value, baseline: baseline.value });
   } finally {
     await comparer.close();
     await seed.value.remove();
+    await fetched?.remove();
   }
+}
+
+/** The package that a command of npx names, unless it is installed where npx would look. */
+async function fetchIfWanted(
+  { command, cwd, ownEnv, signal }: VerifyRequest,
+  startFetcher: StartFetcher,
+): Promise<Result<FetchedProgram | undefined, VerifyFault>> {
+  const wanted = parseNpx(command);
+  if (wanted === undefined) return ok(undefined);
+  if (!wanted.ok) return err({ code: 'ARGUMENTS_INVALID', reason: wanted.error });
+  if (await isInstalled(wanted.value, cwd)) return ok(undefined);
+  const fetched = await fetchPackage(wanted.value, { cwd, ownEnv, startFetcher, signal });
+  if (fetched.ok) return fetched;
+  return err({ code: 'PACKAGE_NOT_FETCHED', name: wanted.value.spec, reason: fetched.error });
+}
+
+/** A server that does not start may lack what a script of installation would have built. */
+function mentionSkippedScripts<T>(
+  examined: Extract<Result<T, SandboxedServerFault>, { ok: false }>,
+  fetched: FetchedProgram | undefined,
+): Result<never, SandboxedServerFault> {
+  const { error } = examined;
+  const skipped = fetched?.facts.skippedScripts ?? [];
+  if (error.code !== 'SERVER_FAILED' || skipped.length === 0) return err(error);
+  return err({
+    ...error,
+    message: `${error.message}. The install scripts of ${skipped.join(', ')} were not run`,
+  });
 }
 
 async function readAs<T>(
@@ -176,14 +233,28 @@ function settingOf(request: VerifyRequest, parts: SettingParts): Setting {
     },
     server: { command, args, cwd: request.cwd, env },
     callMs: request.limits.callMs,
+    exploreMs: request.limits.timeMs * EXPLORED_SHARE,
+    given: (tool) => givenSets(tool, request, fixtures),
     skipped: new Set(skips.map(([name]) => name)),
     signal: request.signal,
   };
 }
 
+/** Share of the time limit in which arguments are sought. */
+const EXPLORED_SHARE = 0.3;
+/** Given arguments of one tool that are tried while others are sought. */
+const MAX_GIVEN = 3;
+
+/** The first arguments of real calls and of the fixtures file. */
+function givenSets(tool: string, { recorded }: VerifyRequest, fixtures: Fixtures): readonly ArgumentSet[] {
+  const own = fixtures.tools.get(tool)?.calls ?? [];
+  const real = (recorded.get(tool) ?? []).map((args) => createSet(args, 'recorded'));
+  return [...real, ...toFixtureSets(own, SEED_PATH)].slice(0, MAX_GIVEN);
+}
+
 /** Path of the seed data in every sandbox, so that evidence of two runs names the same paths. */
 const SEED_PATH = join(tmpdir(), 'assay-verify');
-const PACE = { controlMs: 100, settleMs: 60, lateMs: 700 } as const;
+const PACE = { controlMs: 100, settleMs: 60, lateMs: 700, roundMs: 300 } as const;
 const MAX_PARALLEL = 8;
 /** Time after which a late effect of a read-only tool is no longer seen. */
 const WATCH_MS = 10_000;
@@ -204,54 +275,89 @@ async function verify(
     ({ name }) => request.tools.length === 0 || request.tools.includes(name),
   );
   const { background, mechanisms, startMs } = examined;
-  const { callMs: callLimitMs, repeats } = request.limits;
   const run: ServerRun = {
-    pace: { ...PACE, startMs, callLimitMs, repeats },
+    pace: { ...PACE, startMs, callLimitMs: request.limits.callMs, repeats: request.limits.repeats },
     ...{ seed: setting.seedPath, startTargets: background.startTargets, signal },
     openServer: () => openServer({ ...setting, signal }),
   };
-  const planned = chosen.map((tool) => ({ ...tool, sets: setsOf(tool, request, prepared) }));
-  // The same for every tool.
-  let atEnd: Promise<Observation | undefined> | undefined;
+  const planned = chosen.map((tool) => planOf(tool, request, prepared));
+  let atEnd: Promise<Observation | undefined> | undefined; // the same for every tool
   const ending = (): Promise<Observation | undefined> => (atEnd ??= endWithoutCall(run));
-  const tasks = planned.map(({ name: tool, sets }) => ({
-    tool,
-    run: (): Promise<ToolTrials> =>
-      prepared.setting.skipped.has(tool)
-        ? Promise.resolve({ trials: [], stopped: 'skipped' })
-        : runTool({ ...run, tool, sets, endWithoutCall: ending }),
-  }));
-  const [trials, { trials: alone, unwatched }] = await Promise.all([
-    runTools(tasks, parallelTools(), progressOf(request, tasks.length)),
+  const onDone = progressOf(request, planned.length);
+  const runOne = async ({ name: tool, sets, variants, setups }: PlannedTool): Promise<ToolTrials> => {
+    const trials: ToolTrials = setting.skipped.has(tool)
+      ? { trials: [], stopped: 'skipped' }
+      : await runTool({ ...run, tool, sets, variants, setups, endWithoutCall: ending });
+    onDone(tool);
+    return trials;
+  };
+  const [trials, { trials: alone, unwatched }, inMemory] = await Promise.all([
+    runConcurrently(planned, parallelTools(), runOne),
     watchTools(readOnlyOf(planned), {
       ...run,
       watchMs: WATCH_MS,
       background: background.targets,
       parallel: 2,
     }),
+    findMemoryChanges(planned.map(toCallable), run),
   ]);
-  const tools = planned.map(({ name, digest, annotations }, at) => {
-    const { trials: own, stopped } = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
-    const late = alone.get(name);
-    const given = { trials: late === undefined ? own : [...own, late], unwatched: unwatched.get(name) };
-    const facts = { name, digest, declared: pickDeclaredHints(annotations) };
-    return judgeTool(facts, { ...given, stopped, background, mechanisms, seed: setting.seedPath });
+  const tools = planned.map((tool, at) => {
+    const { trials: run, stopped } = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
+    const watched = { trial: alone.get(tool.name), unwatched: unwatched.get(tool.name) };
+    return withChangesInMemory(
+      reportTool(tool, { run, stopped, watched }, request, prepared),
+      inMemory.get(tool.name),
+    );
   });
   return ok({
     server: {
-      name: examined.name,
-      version: examined.version,
-      command: request.command,
+      ...{ name: examined.name, version: examined.version, command: request.command },
       packageDigest: prepared.digest,
     },
     startedMs,
     tookMs: Date.now() - startedMs,
     mechanisms,
     missing: examined.missing,
-    ...(examined.withheld.length > 0 && { withheld: examined.withheld }),
+    ...pickOptionalFields(prepared),
     tools,
     ...applyBaseline(baseline, tools),
   });
+}
+
+/** What the report says only if there is something to say. */
+function pickOptionalFields({
+  examined,
+  fetched,
+}: Prepared): Pick<VerifyReport, 'withheld' | 'fetched' | 'hosts'> {
+  const { withheld, hosts } = examined;
+  return {
+    ...(withheld.length > 0 && { withheld }),
+    ...(fetched !== undefined && { fetched: fetched.facts }),
+    ...(hosts.length > 0 && { hosts }),
+  };
+}
+
+interface ToolRunResult {
+  readonly run: readonly Trial[];
+  readonly stopped: UnobservedReason | undefined;
+  readonly watched: { readonly trial: Trial | undefined; readonly unwatched: UnobservedReason | undefined };
+}
+
+function reportTool(
+  { name, digest, annotations }: ListedTool,
+  { run, stopped, watched }: ToolRunResult,
+  { explain }: VerifyRequest,
+  { examined, setting }: Prepared,
+): ToolReport {
+  const { background, mechanisms } = examined;
+  // A tool that the time limit left out was called once while arguments were sought.
+  const quiet = run.length === 0 && stopped === 'time_limit' ? examined.explored.get(name)?.quiet : undefined;
+  const trials = [...run, quiet, watched.trial].filter((trial) => trial !== undefined);
+  const given = { trials, unwatched: watched.unwatched, stopped, background, mechanisms };
+  const facts = { name, digest, declared: pickDeclaredHints(annotations) };
+  const judged = judgeTool(facts, { ...given, seed: setting.seedPath });
+  const isExplained = explain === 'all' || explain?.includes(name) === true;
+  return isExplained ? { ...judged, attempts: listAttempts(examined.explored.get(name), run) } : judged;
 }
 
 function progressOf({ onProgress }: VerifyRequest, total: number): (tool: string) => void {
@@ -259,28 +365,68 @@ function progressOf({ onProgress }: VerifyRequest, total: number): (tool: string
   return (tool) => onProgress({ done: (done += 1), total, tool });
 }
 
-type PlannedTool = ListedTool & { readonly sets: readonly ArgumentSet[] };
+type PlannedTool = ListedTool & Pick<ToolRun, 'sets' | 'variants' | 'setups'>;
 
 /** The tools that promise to change nothing, with the arguments with which they are watched. */
 function readOnlyOf(tools: readonly PlannedTool[]): readonly WatchedTool[] {
-  return tools.flatMap(({ name, annotations, sets }) =>
-    pickDeclaredHints(annotations).readOnlyHint === true ? [{ name, sets: sets.slice(0, 1) }] : [],
+  return tools.flatMap(({ name, annotations, sets, setups }) =>
+    pickDeclaredHints(annotations).readOnlyHint === true
+      ? [{ name, sets: sets.slice(0, 1), setup: setups[0] ?? [] }]
+      : [],
   );
 }
 
-/** None for a tool that must not be called. */
-function setsOf(
-  { name, inputSchema }: ListedTool,
+function toCallable({ name, annotations, sets }: PlannedTool): CallableTool {
+  return { name, isReadOnly: pickDeclaredHints(annotations).readOnlyHint === true, sets };
+}
+
+/** How a tool is called. Not at all if it must not be. */
+function planOf(
+  tool: ListedTool,
   { limits, recorded }: VerifyRequest,
   { examined, fixtures }: Prepared,
-): readonly ArgumentSet[] {
+): PlannedTool {
+  const { name, inputSchema } = tool;
   const fixture = fixtures.tools.get(name);
-  if (fixture?.skip !== undefined) return [];
+  if (fixture?.skip !== undefined) return { ...tool, sets: [], variants: [], setups: [[]] };
   const own = fixture?.calls ?? [];
   const real = recorded.get(name) ?? [];
-  const limit = real.length + Math.max(limits.sets, own.length);
-  const wanted = { name, inputSchema, recorded: real, fixtures: own, limit };
-  return chooseArguments(wanted, examined.context);
+  const { sets: found = [], setups = [[]], attempts = [] } = examined.explored.get(name) ?? {};
+  const hasFailed = attempts.length > 0 && !attempts.some(({ answer }) => isSuccess(answer));
+  // Arguments with which all calls failed are not tried again and again.
+  const limit = real.length + (hasFailed ? Math.max(1, own.length) : Math.max(limits.sets, own.length));
+  const sets = chooseArguments(
+    { name, inputSchema, recorded: real, found, fixtures: own, limit },
+    examined.context,
+  );
+  const [base] = sets;
+  const isCovered = base === undefined || own.length > 0 || hasFailed;
+  const variants = isCovered ? [] : coverSchema({ name, inputSchema, base }, examined.context);
+  return { ...tool, sets, variants, setups };
+}
+
+/** Successful arguments of one tool that a fixtures file may get. */
+const MAX_WRITTEN = 5;
+
+/** The text of a fixtures file with the arguments that worked in a run that explains all tools. */
+export function draftFromReport({ tools }: VerifyReport): string {
+  return serializeFixtures(
+    tools.map(({ name, attempts = [], coverage }): ToolDraft => {
+      const worked = attempts.filter(({ isSuccess, after }) => isSuccess && after.length === 0);
+      const calls = withPlaceholder(
+        worked.slice(0, MAX_WRITTEN).map(({ args }) => args),
+        SEED_PATH,
+      );
+      if (calls.length > 0) return { name, calls };
+      const after = [...new Set(attempts.flatMap((attempt) => attempt.after))];
+      const answer = attempts.at(-1)?.answer ?? 'it was not called';
+      const todo =
+        coverage.successfulCalls > 0
+          ? `Called with values that ${after.join(', ')} returned. Nothing to do, unless other arguments matter.`
+          : `Add arguments to "calls". The last answer: ${answer}`;
+      return { name, calls, todo };
+    }),
+  );
 }
 
 function withPlaceholder(calls: readonly JsonObject[], folder: string): readonly JsonObject[] {

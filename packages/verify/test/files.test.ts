@@ -4,7 +4,10 @@ import { readBaseline } from '../src/baseline.ts';
 import { readFixtures } from '../src/fixtures.ts';
 
 it('fixtures are read with their calls', () => {
-  const text = JSON.stringify({ seed: 'a', tools: { b: { calls: [{ c: [1] }] }, d: { skip: 'e' }, f: {} } });
+  const text = JSON.stringify({
+    seed: 'a',
+    tools: { b: { calls: [{ c: [1] }] }, d: { skip: 'e' }, f: { todo: 'g' } },
+  });
   expect(readFixtures(text)).toEqual({
     ok: true,
     value: {

@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { DEFAULTS, type DeclaredHints, type Hint, HINTS } from '@assay-mcp/kit/hint';
-import type { VerdictKind } from '@assay-mcp/kit/verification/verdict';
+import { formatSignal } from '@assay-mcp/kit/verification/texts';
+import type { ToolReport, VerdictKind } from '@assay-mcp/kit/verification/verdict';
 import type { Mechanism, Observation, StateChange, TracedEvent } from '@assay-mcp/sandbox/observation';
-import { judgeTool } from '../src/judge/judge-tool.ts';
+import { judgeTool, withChangesInMemory } from '../src/judge/judge-tool.ts';
 import type { Trial, Trials } from '../src/judge/trial.ts';
 import {
   answer,
@@ -502,6 +503,19 @@ describe('signals', () => {
   it('a new process distinguishes in-process state from clocks and randomness', () => {
     expect(signals(differing('0'))).toEqual(['in_process_state']);
     expect(signals(differing('7'))).toContain('nondeterministic');
+  });
+
+  it('state in memory that other tools show is not called unjudged', () => {
+    const report = judgeTool(
+      { name: 't', digest: 'd', declared: { readOnlyHint: true } },
+      given([differing('0')]),
+    );
+    const evidence = { effect: 'memory', message: '', call: 1, args: {}, atMs: 0, target: 'list' } as const;
+    const texts = (one: ToolReport): readonly string[] => one.signals.map(formatSignal);
+    expect(texts(report).join()).toContain('which is not judged');
+    expect(texts(withChangesInMemory(report, [evidence]))).toEqual([
+      'other tools of the server return different data after its calls',
+    ]);
   });
 
   it('noise is listed, not dropped', () => {

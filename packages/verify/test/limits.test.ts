@@ -2,10 +2,9 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { startConfined } from '@assay-mcp/sandbox/start-confined';
+import { startConfined, startFetcher } from '@assay-mcp/sandbox/start-confined';
 import { ok } from '@assay-mcp/kit/result';
 import { PLAIN_LAUNCHER } from '@assay-mcp/kit/platform/launcher';
-import { runTools } from '../src/experiment/run-tools.ts';
 import type { OpenSandbox } from '@assay-mcp/sandbox/observation';
 import type { VerifyProgress } from '@assay-mcp/kit/verification/verifier';
 import { openVerifier, type VerifyLimits } from '../src/verifier.ts';
@@ -35,7 +34,7 @@ function start(limits: Partial<VerifyLimits>, tools: readonly string[] = []) {
   const command = [process.execPath, join(ROOT, 'test', 'fixtures', 'hanging.ts')];
   const progress: VerifyProgress[] = [];
   const stopping = new AbortController();
-  const verified = openVerifier({ openSandbox: unsandboxed, startConfined }).verify({
+  const verified = openVerifier({ openSandbox: unsandboxed, startConfined, startFetcher }).verify({
     ...{ command, cwd, env: {}, ownEnv: process.env, fixtures, tools },
     baseline: undefined,
     recorded: new Map(),
@@ -83,23 +82,4 @@ describe.concurrent('a verification', () => {
     run.stopping.abort();
     expect(await reasons(run)).toEqual({ hangs: 'time_limit' });
   });
-});
-
-it('tools are verified concurrently, and reported in order', async () => {
-  let running = 0;
-  let most = 0;
-  const tasks = ['a', 'b', 'c', 'd', 'e'].map((tool) => ({
-    tool,
-    run: async () => {
-      most = Math.max(most, (running += 1));
-      await until('another has started', () => most > 1 || undefined);
-      running -= 1;
-      return { trials: [], stopped: tool as never };
-    },
-  }));
-  const done: string[] = [];
-  const results = await runTools(tasks, 2, (tool) => done.push(tool));
-  expect(results.map(({ stopped }) => stopped)).toEqual(['a', 'b', 'c', 'd', 'e']);
-  expect(done.toSorted()).toEqual(['a', 'b', 'c', 'd', 'e']);
-  expect(most).toBe(2);
 });

@@ -26,6 +26,8 @@ const CODE_SEARCH: Own = {
     search_code: { query: 'bookRefund', project_id: 'p' },
     set_working_directory: { directory: '{seed}/repo' },
     index_status: {},
+    find_symbol: { symbol: 'bookRefund', project_id: 'p' },
+    outline: { file_path: 'refunds.ts', project_id: 'p' },
   },
 };
 

@@ -47,7 +47,9 @@ async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
   const run = await runTool({
     tool: 't',
     sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
-    pace: { controlMs: 1, startMs: 5, settleMs: 0, lateMs: 0, callLimitMs: 1_000, repeats: 2 },
+    variants: [],
+    setups: [[]],
+    pace: { controlMs: 1, startMs: 5, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
     ...{ seed: SEED, startTargets },
     openServer: () => {
       const script = left.shift();

@@ -66,6 +66,16 @@ it('--init writes a fixtures file, which is used as edited, along with a baselin
   });
 });
 
+it('--explain prints each attempt, and --write-fixtures keeps what worked', () => {
+  const file = join(tempDir(), 'drafted.json');
+  const pace = ['--sets', '1', '--repeats', '2', '--tool', 'reads_a_file', '--explain', 'reads_a_file'];
+  const { status, stdout } = verify(...pace, '--write-fixtures', file);
+  expect(status).toBe(0);
+  expect(stdout).toMatch(/reads_a_file \{\}, \d+ calls\n {2}answered: A note about the garden/);
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ tools: { reads_a_file: { calls: [{}] } } });
+  expect(verify(...pace, '--write-fixtures', file).stderr).toContain(`${file} exists; name another file`);
+});
+
 it('a missing baseline exits with the code for file errors', () => {
   const { status, stderr } = verify('--baseline', join(tempDir(), 'missing.json'));
   expect(status).toBe(3);
@@ -157,6 +167,8 @@ function runAction(inputs: Readonly<Record<string, string>>): {
       FIXTURES: '',
       BASELINE: '',
       SARIF: '',
+      JUNIT: '',
+      REQUIRE_OBSERVED: '',
       FAIL_ON: 'unobserved',
     },
     ...inputs,
@@ -181,15 +193,29 @@ it('the action writes its summary and a SARIF report, and fails on a contradicti
   const { status, stdout, stderr, outputs, summary, cwd } = runAction({ COMMAND });
   expect([status, stderr]).toEqual([1, '']);
   // The runner takes nothing that the server named for a command.
-  const [, token, printed] = /^::stop-commands::([\w-]+)\n([^]*)\n::\1::\n$/.exec(stdout) ?? [];
+  const [, token, printed, annotations] =
+    /^::stop-commands::([\w-]+)\n([^]*)\n::\1::\n([^]*)$/.exec(stdout) ?? [];
   expect([token?.length, printed?.includes('peek')]).toEqual([36, true]);
+  expect(annotations).toBe(
+    `::error file=my-server.js,line=3,title=readOnlyHint of peek::peek declares readOnlyHint: true, but created ${cwd}/peeked.txt.\n`,
+  );
   expect(summary).toContain('1 contradicted, 0 accepted. 1 of 1 tools made a successful call');
   expect(summary).toContain(`created ${cwd}/peeked.txt`);
   expect(summary).toContain('Suggested annotations:');
   expect(readdirSync(cwd)).toEqual(['my-server.js']);
   const [, sarif = ''] = /^outcome=contradicted\nsarif=(.*)\n$/.exec(outputs) ?? [];
   expect(JSON.parse(readFileSync(sarif, 'utf8'))).toMatchObject({
-    runs: [{ results: [{ level: 'error' }] }],
+    runs: [
+      {
+        results: [
+          {
+            locations: [
+              { physicalLocation: { artifactLocation: { uri: 'my-server.js' }, region: { startLine: 3 } } },
+            ],
+          },
+        ],
+      },
+    ],
   });
 });
 
@@ -208,11 +234,13 @@ it('the action passes a contradiction on request, but no server that cannot be s
   expect(runAction({ COMMAND, FAIL_ON: 'always' }).status).toBe(2);
 });
 
-it('--report also writes the report to files, in the format of their endings', () => {
+it('one run writes several reports, one of them to stdout in place of the table', () => {
   const folder = tempDir();
-  const files = ['a.json', 'a.sarif', 'a.xml', 'a.md'].map((name) => join(folder, name));
+  const files = ['a.json', 'sarif', 'a.xml', 'a.md'].map((name) => join(folder, name));
+  const [a, b, c, d] = files;
+  const reports = [a, `sarif=${b}`, `junit=${c}`, d, 'markdown=-'].flatMap((one) => ['--report', one!]);
   const pace = ['--sets', '1', '--repeats', '2', '--tool', 'writes_in_secret'];
-  const { status, stdout } = verify('--format', 'markdown', ...pace, '--report', ...files);
+  const { status, stdout } = verify(...pace, ...reports);
   expect(status).toBe(1);
   const [json, sarif, junit, markdown] = files.map((file) => readFileSync(file, 'utf8'));
   expect(JSON.parse(json!)).toMatchObject({ outcome: 'contradicted' });
@@ -221,12 +249,62 @@ it('--report also writes the report to files, in the format of their endings', (
   expect(stdout).toBe(markdown);
 });
 
-it('--report with an unknown ending, or a file that cannot be written, is named', () => {
-  expect(verify('--report', 'a.txt').stderr).toBe(
-    'assay: The arguments are not valid: --report: a.txt must end with .json, .sarif, .xml, .md.\n',
-  );
+it.each([
+  [
+    ['--report', 'a.txt'],
+    '--report: a.txt must be FORMAT=FILE with json, sarif, junit, markdown, github, or end with .json, .sarif, .xml, .md',
+  ],
+  [['--json', '--report', 'junit=-'], '--report: with --json, stdout is taken; name a file'],
+  [['--update-baseline'], '--update-baseline: name the file with --baseline'],
+])('%j is refused before the server starts', (options, reason) => {
+  const { status, stderr } = verify(...options);
+  expect([status, stderr]).toEqual([2, `assay: The arguments are not valid: ${reason}.\n`]);
+});
+
+it('a report that cannot be written is named', () => {
   const file = join(tempDir(), 'absent', 'a.md');
   const pace = ['--sets', '1', '--repeats', '2', '--tool', 'reads_a_file'];
   const { status, stderr } = verify(...pace, '--report', file);
   expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining(file) });
+});
+
+it('--update-baseline accepts what the run contradicted, so that the next run passes', () => {
+  const cwd = tempDir();
+  writeFileSync(join(cwd, 'my-server.js'), SERVER);
+  const pace = ['--sets', '1', '--repeats', '2', '--baseline', 'accepted.json'];
+  const server = ['--', process.execPath, 'my-server.js'];
+  const updated = runVerifier(cwd, ...pace, '--update-baseline', ...server);
+  expect(updated.status).toBe(0);
+  expect(updated.stderr).toBe(
+    `Wrote ${cwd}/accepted.json. Replace the reasons that begin with "accepted by --update-baseline".\n`,
+  );
+  expect(JSON.parse(readFileSync(join(cwd, 'accepted.json'), 'utf8'))).toEqual({
+    accepted: [
+      {
+        ...{ tool: 'peek', hint: 'readOnlyHint' },
+        reason: `accepted by --update-baseline: created ${cwd}/peeked.txt`,
+      },
+    ],
+  });
+  expect(runVerifier(cwd, ...pace, ...server).status).toBe(0);
+});
+
+it('--require-observed fails if fewer tools make a successful call, and names them', () => {
+  const cwd = tempDir();
+  const second = "{ name: 'fails', inputSchema: { type: 'object' } }";
+  writeFileSync(
+    join(cwd, 'my-server.js'),
+    SERVER.replace(/\[(\{ name: 'peek'.*?)\];/, `[$1, ${second}];`)
+      .replace('readOnlyHint: true', 'readOnlyHint: false')
+      .replace('{ content: [] }', "{ content: [], isError: params?.name === 'fails' }"),
+  );
+  const pace = ['--sets', '1', '--repeats', '2'];
+  const server = ['--', process.execPath, 'my-server.js'];
+  const none = runVerifier(cwd, ...pace, '--require-observed', ...server);
+  expect([none.status, none.stderr]).toEqual([
+    4,
+    'assay-verify: 1 of 2 tools made no successful call: fails. Give them arguments in assay-verify.json, or a reason to skip them.\n',
+  ]);
+  expect(runVerifier(cwd, ...pace, '--require-observed', '50%', ...server).status).toBe(0);
+  expect(runVerifier(cwd, '--require-observed', '80', ...server).status).toBe(2);
 });

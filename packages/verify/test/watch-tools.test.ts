@@ -53,9 +53,13 @@ interface Seen {
 async function watch(server: Server, failing = 0, signal = new AbortController().signal): Promise<Seen> {
   const servers: string[][] = [];
   const watched = await watchTools(
-    ['a', 'b', 'c'].map((name) => ({ name, sets: [{ args: {}, origin: 'fixture', shape: '{}' }] })),
+    ['a', 'b', 'c'].map((name) => ({
+      name,
+      setup: [],
+      sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
+    })),
     {
-      pace: { controlMs: 1, startMs: 0, settleMs: 0, lateMs: 0, callLimitMs: 1_000, repeats: 2 },
+      pace: { controlMs: 1, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
       ...{ seed: SEED, startTargets: new Set(), background: new Set(['/seed/usual']), watchMs: 1 },
       ...{ parallel: 1, signal },
       openServer: () => {

@@ -33,6 +33,7 @@ const ROWS: readonly ToolRow[] = Array.from({ length: MANY }, (_, at): ToolRow =
     isContradicted: hint.isContradicted,
     isKnownReadOnly: at % 4 === 0,
     isConsistent: at % 9 === 0,
+    studied: at % 7 === 0 ? 'version 1.2.3 was seen to only read in 14 calls' : undefined,
     state: at % 5 === 4 ? 'withheld' : at % 3 === 2 ? 'disabled' : 'enabled',
     drift: at % 11 === 5 ? 'dangerous' : at % 11 === 6 ? 'review' : 'none',
     lint: [],

@@ -11,6 +11,7 @@ import { HostileText } from './hostile-text.tsx';
 import { formatServerAddress } from './server-list.tsx';
 import { StateBadge } from './state-badge.tsx';
 import { Failed } from './states.tsx';
+import { StopControl } from './stop-control.tsx';
 import { When } from './when.tsx';
 
 const MODERN = '2026-07-28';
@@ -42,6 +43,7 @@ export function ServerState({ gateway }: { readonly gateway: Gateway }): ReactNo
         </div>
       )}
       <Actions gateway={gateway} />
+      <StopControl what={{ kind: 'server', server: name }} />
       <dl className="facts plain">
         <dt>Reached by</dt>
         <dd className="mono wrap">

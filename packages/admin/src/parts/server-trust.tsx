@@ -1,5 +1,6 @@
 import { Button } from '@mantine/core';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { formatCount } from '@assay-mcp/kit/counted';
 import { ShieldCheck, ShieldOff } from 'lucide-react';
 import { useId, useState, type ReactNode } from 'react';
 import type { GatewayTrust } from '../../../gateway/src/api/server.ts';
@@ -56,7 +57,7 @@ interface EffectsProps {
 }
 
 function Effects({ view, also, onClose }: EffectsProps): ReactNode {
-  const { name, target, approvals, notAsked, askedLess, contradicted, trust } = view;
+  const { name, target, approvals, notAsked, askedLess, contradicted, studied, trust } = view;
   const id = useId();
   const change = useTrustChange(() => {
     also?.onTrusted();
@@ -84,6 +85,15 @@ function Effects({ view, also, onClose }: EffectsProps): ReactNode {
       </p>
       <p className="quiet small">{formatVerified(view)}</p>
       <NamedTools label="Contradicted" tools={contradicted} />
+      {studied !== undefined && (
+        <>
+          <p className="quiet small">
+            The {studied.origin}, which ships with Assay, has verdicts for{' '}
+            {formatCount(studied.tools, 'tool')} of this package.
+          </p>
+          <NamedTools label={`Contradicted in the ${studied.origin}`} tools={studied.contradicted} />
+        </>
+      )}
       {isFixed && <p className="small">Its trust is set in the config file; change it there.</p>}
       {change.isError && <Failed error={change.error} />}
       <div className="actions">

@@ -7,6 +7,7 @@ import { getRisk, toolQuery } from '../state/tools.ts';
 import { HostileText } from './hostile-text.tsx';
 import { RiskBadge } from './risk-badge.tsx';
 import { Failed, LoadingRows } from './states.tsx';
+import { StopControl } from './stop-control.tsx';
 import { Tabs } from './tabs.tsx';
 import { SchemaTable } from './tool/schema-table.tsx';
 import { ToolHints } from './tool/tool-hints.tsx';
@@ -64,6 +65,7 @@ function Details({ tool }: { readonly tool: Tool }): ReactNode {
         </p>
       )}
       {tool.guarantee !== undefined && <p className="quiet small">{tool.guarantee.text}</p>}
+      <StopControl key={tool.id} what={{ kind: 'tool', tool: tool.namespacedName, id: tool.id }} />
       <Tabs label="About this tool" tabs={TABS} value={tab} onChange={setTab}>
         {tab === 'hints' && <ToolHints key={tool.id} tool={tool} />}
         {tab === 'definition' && <Definition tool={tool} />}

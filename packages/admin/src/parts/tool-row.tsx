@@ -1,4 +1,4 @@
-import { FlaskConical, Globe, RefreshCw, TriangleAlert } from 'lucide-react';
+import { BookOpenCheck, FlaskConical, Globe, RefreshCw, TriangleAlert } from 'lucide-react';
 import { memo, type ReactNode } from 'react';
 import type { ToolRow } from '../state/tools.ts';
 import { HINT_CARD_ID, isInHintCard } from './hint-card.tsx';
@@ -84,6 +84,11 @@ function Badges({ row, isExplained, actions }: ToolRowProps): ReactNode {
       {row.isConsistent && (
         <span className="mark" title="A verification saw it do what its hints say">
           <FlaskConical size={14} aria-label="Observed to be consistent" />
+        </span>
+      )}
+      {row.studied !== undefined && (
+        <span className="mark" title={`In the study that ships with Assay, ${row.studied}`}>
+          <BookOpenCheck size={14} aria-label={`Studied: ${row.studied}`} />
         </span>
       )}
       {row.hints.openWorldHint.effective && (

@@ -37,6 +37,10 @@ export function getInheritedValue(
 ): boolean {
   if (verification?.isCurrent === true && verification.hints[hint]?.verdict === 'contradicted')
     return DEFAULTS[hint];
+  const isStudied = hints[hint].claims.some(
+    ({ source, value }) => source === 'study' && value === DEFAULTS[hint],
+  );
+  if (isStudied) return DEFAULTS[hint];
   const claim = ['declared', 'inferred']
     .map((kind) =>
       hints[hint].claims.find(

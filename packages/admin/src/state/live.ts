@@ -7,7 +7,7 @@ const STALE: Readonly<Record<string, readonly string[]>> = {
   tools: ['tools', 'gateways', 'toolsets', 'policy'],
   approvals: ['approvals'],
   calls: ['calls'],
-  activity: ['activity', 'gateways', 'tools', 'preferences', 'tokens', 'toolsets', 'policy'],
+  activity: ['activity', 'gateways', 'tools', 'preferences', 'tokens', 'toolsets', 'policy', 'stops'],
 };
 
 let state: LiveState = 'connecting';

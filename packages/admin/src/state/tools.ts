@@ -11,6 +11,8 @@ export interface ToolRow {
   /** Whether decisions may rely on the tool being read-only. */
   readonly isKnownReadOnly: boolean;
   readonly isConsistent: boolean;
+  /** What the study that ships with Assay saw of it. */
+  readonly studied: string | undefined;
   readonly id: string;
   readonly name: string;
   readonly namespacedName: string;
@@ -141,6 +143,7 @@ function rowOf(tool: ToolSummary): ToolRow {
   return {
     isKnownReadOnly: risk === 'read_only' && hints.readOnlyHint.decision,
     isConsistent: tool.isConsistent === true,
+    studied: tool.studied,
     id,
     name,
     namespacedName,

@@ -39,17 +39,22 @@ export class FolderAccess {
   /** Resolved once, so that a link that is planted later widens nothing. */
   readonly #declared: Promise<readonly string[]>;
 
+  /** The command that users know. */
+  get calledAs(): string {
+    return this.#options.calledAs;
+  }
+
   constructor(options: FolderAccessOptions) {
     this.#options = options;
     const { roots, cwd, userHome } = options;
-    this.#declared = Promise.all((roots ?? workingRoots(cwd, userHome)).map(realOf));
+    this.#declared = Promise.all((roots ?? workingRoots(cwd, userHome)).map(resolveReal));
   }
 
   async current(): Promise<Access> {
     const { roots, told, isOperator = false, userHome, own } = this.#options;
     const inHome = SECRETS_IN_HOME.map((path) => join(userHome, path));
     const paths = [...SYSTEM_FOLDERS, ...SECRETS_IN_SYSTEM, ...inHome, ...own].map((path) => resolve(path));
-    const protectedPaths = [...new Set([...paths, ...(await Promise.all(paths.map(realOf)))])];
+    const protectedPaths = [...new Set([...paths, ...(await Promise.all(paths.map(resolveReal)))])];
     if (isOperator) return { roots: undefined, protectedPaths };
     const declared = await this.#declared;
     if (roots !== undefined) return { roots: declared, protectedPaths };
@@ -71,7 +76,7 @@ export class FolderAccess {
     if (path.trim() === '') return invalid('The path is empty.');
     if (path.includes('\0')) return invalid('The path contains a NUL character.');
     if (!isAbsolute(path)) return invalid(`${JSON.stringify(path)} is not an absolute path.`);
-    const [real, access] = await Promise.all([realOf(path), this.current()]);
+    const [real, access] = await Promise.all([resolveReal(path), this.current()]);
     if (isProtected(real, access)) return err(protectedFault(field, path));
     return isInRoots(real, access) ? ok(real) : err(this.outsideFault(access, { field, path }));
   }
@@ -127,10 +132,10 @@ function protectedFault(field: string, path: string): Fault {
 }
 
 /** Of a path that does not exist, the parent that does is resolved. */
-async function realOf(path: string): Promise<string> {
+export async function resolveReal(path: string): Promise<string> {
   const full = resolve(path);
   const above = dirname(full);
   return realpath(full).catch(async () =>
-    above === full ? full : join(await realOf(above), full.slice(above.length)),
+    above === full ? full : join(await resolveReal(above), full.slice(above.length)),
   );
 }

@@ -31,13 +31,23 @@ export class ToldRoots {
 
   /** Returns why it cannot be stored, or undefined. The oldest of too many are dropped. */
   async add(root: string): Promise<string | undefined> {
+    return this.#change((known) => (known.includes(root) ? known : [...known, root].slice(-MAX_ROOTS)));
+  }
+
+  /** Returns why it cannot be withdrawn, or undefined. */
+  async remove(root: string): Promise<string | undefined> {
+    return this.#change((known) => (known.includes(root) ? known.filter((one) => one !== root) : known));
+  }
+
+  /** Stores what `change` returns, unless that is what it was given. */
+  async #change(change: (known: readonly string[]) => readonly string[]): Promise<string | undefined> {
     const folder = await ensureFolder(this.#home);
     if (!folder.ok) return folder.error.reason;
     for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
       const former = await readTextWithin(this.#path, MAX_BYTES);
       const known = former.ok ? rootsIn(former.value) : [];
-      if (known.includes(root)) return undefined;
-      const roots = [...known, root].slice(-MAX_ROOTS);
+      const roots = change(known);
+      if (roots === known) return undefined;
       const file = { text: `${JSON.stringify({ version: 1, roots }, null, 2)}\n`, mode: 0o600 };
       const written = await writeUnlessChanged(this.#path, former.ok ? former.value : undefined, file);
       if (!written.ok) return written.error.reason;

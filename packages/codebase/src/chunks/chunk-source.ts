@@ -13,7 +13,7 @@ import type { Rules } from './rules/rule.ts';
 import { BASH, PHP, PYTHON, RUBY } from './rules/scripting.ts';
 
 /** Increased whenever the chunks of a text would change: the index is then rebuilt. */
-export const CHUNKER_VERSION: number = 2;
+export const CHUNKER_VERSION: number = 4;
 
 export const LIMITS: SymbolLimits = { maxLines: 60, maxCharacters: 8_000 };
 
@@ -54,7 +54,7 @@ async function symbolsOf(
 }
 
 /** The rules for the nodes of each grammar. */
-const RULES: Readonly<Record<ParsedLanguage, Rules>> = {
+export const RULES: Readonly<Record<ParsedLanguage, Rules>> = {
   bash: BASH,
   c: CPP,
   cpp: CPP,
@@ -72,28 +72,70 @@ const RULES: Readonly<Record<ParsedLanguage, Rules>> = {
 
 /** Reads a file, cuts it into chunks and computes their terms. */
 export async function chunkFile(job: ChunkJob, maxFileBytes: number): Promise<FileOutcome> {
-  const read = readBytes(job.absolutePath, maxFileBytes);
-  if (!read.ok) return { outcome: 'skipped', reason: read.reason };
-  const { bytes, size, mtimeMs } = read;
-  const hash = hashContent(bytes);
-  if (hash === job.knownHash) return { outcome: 'unchanged', hash, size, mtimeMs };
-  const decoded = decodeText(bytes);
-  if (decoded === undefined) return { outcome: 'skipped', reason: 'binary' };
-  const { text } = decoded;
-  const language = detectLanguage(job.path, text);
-  if (language !== 'text' && isMinified(text)) return { outcome: 'skipped', reason: 'minified' };
+  const read = readToChunk(job, maxFileBytes);
+  if (read.outcome !== 'readable') return read;
+  const { hash, size, mtimeMs, language, text } = read;
   const { chunks, isParsed } = await chunkSource({ text, language, mayParse: job.mayParse });
   const terms = chunks.map((chunk) => toIndexTerms(chunk, job.path));
   const isTest = isTestPath(job.path);
   return { outcome: 'chunked', hash, size, mtimeMs, language, isTest, isParsed, chunks, terms };
 }
 
+export type ReadToChunk =
+  | Exclude<FileOutcome, { readonly outcome: 'chunked' }>
+  | {
+      readonly outcome: 'readable';
+      readonly hash: string;
+      readonly size: number;
+      readonly mtimeMs: number;
+      readonly language: Language;
+      /** Without very long lines. */
+      readonly text: string;
+    };
+
+/** Reads a file that may be indexed, unless its content is known or excludes it. */
+export function readToChunk(
+  { path, absolutePath, knownHash }: Pick<ChunkJob, 'path' | 'absolutePath' | 'knownHash'>,
+  maxFileBytes: number,
+): ReadToChunk {
+  const read = readBytes(absolutePath, maxFileBytes);
+  if (!read.ok) return { outcome: 'skipped', reason: read.reason };
+  const { bytes, size, mtimeMs } = read;
+  const hash = hashContent(bytes);
+  if (hash === knownHash) return { outcome: 'unchanged', hash, size, mtimeMs };
+  const decoded = decodeText(bytes);
+  if (decoded === undefined) return { outcome: 'skipped', reason: 'binary' };
+  const language = detectLanguage(path, decoded.text);
+  const text = withoutLongLines(decoded.text);
+  if (language !== 'text' && isMinified(text, decoded.text.length))
+    return { outcome: 'skipped', reason: 'minified' };
+  return { outcome: 'readable', hash, size, mtimeMs, language, text };
+}
+
 const MIN_MINIFIED_LENGTH = 5_000;
 /** Characters for each line, on average. People write 30 to 40. */
 const MINIFIED_LINE_LENGTH = 500;
+/** A longer line is data, such as an embedded image, and is indexed as an empty one. */
+const MAX_LINE_LENGTH = 5_000;
+/** What remains of a file with long lines is code if it is longer than a heading. */
+const MIN_REMAINING_LENGTH = 200;
+/** Or if it has this many lines that are not comments. */
+const MIN_CODE_LINES = 3;
+const CODE_LINE = /^[ \t]*(?!\/[/*]|[*#])\S/gm;
 
-function isMinified(text: string): boolean {
-  if (text.length < MIN_MINIFIED_LENGTH) return false;
+function withoutLongLines(text: string): string {
+  if (text.length <= MAX_LINE_LENGTH) return text;
+  const lines = text.split('\n');
+  return lines.some(({ length }) => length > MAX_LINE_LENGTH)
+    ? lines.map((line) => (line.length > MAX_LINE_LENGTH ? '' : line)).join('\n')
+    : text;
+}
+
+/** `text` is without long lines; `length` is that of the whole file. */
+function isMinified(text: string, length: number): boolean {
+  if (length < MIN_MINIFIED_LENGTH) return false;
+  if (text.length < MIN_REMAINING_LENGTH && (text.match(CODE_LINE)?.length ?? 0) < MIN_CODE_LINES)
+    return true;
   const maxLines = text.length / MINIFIED_LINE_LENGTH;
   let lines = 1;
   for (let at = text.indexOf('\n'); at >= 0 && lines <= maxLines; at = text.indexOf('\n', at + 1)) lines += 1;

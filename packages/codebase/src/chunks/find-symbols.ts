@@ -11,6 +11,10 @@ export interface FoundSymbol {
   /** Zero-based, inclusive, with its comments and decorators. */
   readonly firstRow: number;
   readonly lastRow: number;
+  /** Where the declaration itself starts. */
+  readonly declaredRow: number;
+  /** Where its body starts; null if it has none. */
+  readonly bodyRow: number | null;
   /** Searched for only in symbols that are too large for one chunk. */
   readonly members: readonly FoundSymbol[];
 }
@@ -55,10 +59,12 @@ export function findSymbols(tree: Tree, rules: Rules, limits: SymbolLimits): rea
 
 type RulesById = ReadonlyMap<number, Rule>;
 
-const byGrammar = new WeakMap<Language, RulesById>();
+const byRules = new WeakMap<Rules, WeakMap<Language, RulesById>>();
 
 /** By numeric ids, because a keyword may have the same name as a node, such as `class`. */
 function rulesById(grammar: Language, rules: Rules): RulesById {
+  const byGrammar = byRules.get(rules) ?? new WeakMap<Language, RulesById>();
+  byRules.set(rules, byGrammar);
   let byId = byGrammar.get(grammar);
   if (byId === undefined) {
     const named = grammar.types.flatMap((type, id): [number, Rule][] => {
@@ -168,7 +174,9 @@ class SymbolFinder {
     const members = this.#isTooLarge(node, kind)
       ? this.childSymbols({ ...inner, parent: joined(parent, name), isInClass: WITH_METHODS.has(kind) })
       : [];
-    const rows = { firstRow: node.startPosition.row, lastRow: lastRowOf(this.#cursor) };
+    const firstRow = node.startPosition.row;
+    const bodyRow = described.body?.startPosition.row ?? null;
+    const rows = { firstRow, lastRow: lastRowOf(this.#cursor), declaredRow: firstRow, bodyRow };
     return [{ kind, name, parent, signature: signatureOf(node, described), ...rows, members }];
   }
 

@@ -129,6 +129,8 @@ function kindOf(url: URL, kind: string | undefined): 'ollama' | 'openai' {
     );
   if (/\/(?:v1|embeddings)(?:\/|$)/.test(url.pathname)) return 'openai';
   if (/\/api(?:\/|$)/.test(url.pathname) || url.port === '11434') return 'ollama';
+  // Only the address of a server: most of them, other than Ollama, have OpenAI's API.
+  if (/^\/*$/.test(url.pathname)) return 'openai';
   throw new Misset(
     `${NAME}KIND`,
     `is not set, and the path of ${NAME}URL does not show it.`,

@@ -75,7 +75,7 @@ function statusText({ status, text }: Extract<EmbeddingFault, { code: 'STATUS' }
   const ended = /[.!?]$/.test(answered) ? answered : `${answered}.`;
   if (status === 401 || status === 403) return `${ended} Check ASSAY_CODEBASE_EMBEDDINGS_KEY.`;
   if (status === 404)
-    return `${ended} Check ASSAY_CODEBASE_EMBEDDINGS_URL and ASSAY_CODEBASE_EMBEDDINGS_MODEL.`;
+    return `${ended} Check ASSAY_CODEBASE_EMBEDDINGS_MODEL, and write the whole address in ASSAY_CODEBASE_EMBEDDINGS_URL, such as http://127.0.0.1:11434/api/embed or http://127.0.0.1:8000/v1/embeddings.`;
   return ended;
 }
 

@@ -19,7 +19,7 @@ export function openHttpProvider(settings: EmbeddingSettings): EmbeddingProvider
   const client = new HttpClient(origin, {
     reaches: CHOSEN_BY_OPERATOR,
     chosenBy: 'operator',
-    gate: settings.proxy,
+    sandboxProxy: settings.proxy,
   });
   const headers = settings.key === undefined ? [] : ['authorization', `Bearer ${settings.key}`];
   return {

@@ -50,6 +50,8 @@ const DIRECTORIES: ReadonlySet<string> = new Set([
 ]);
 
 const FILES: ReadonlySet<string> = new Set([
+  // A list of paths for tools, as the files that PATTERNS has.
+  '.gitattributes',
   // Lock files: long, generated, and full of names that are not the repository's.
   'package-lock.json',
   'npm-shrinkwrap.json',
@@ -73,7 +75,8 @@ const FILES: ReadonlySet<string> = new Set([
   'gradle.lockfile',
 ]);
 
-const PATTERNS = /[.-]min[.](?:js|mjs|cjs|css)$|[.]map$/i;
+/** Minified files, source maps, and lists of paths for tools, such as `.gitignore` and `.dockerignore`. */
+const PATTERNS = /[.-]min[.](?:js|mjs|cjs|css)$|[.]map$|^[.][a-z-]*ignore$/i;
 
 const BINARY =
   /[.](?:png|jpe?g|gif|webp|avif|ico|icns|bmp|tiff?|psd|heic|mp[34]|m4[av]|mov|avi|mkv|webm|wav|flac|ogg|opus|woff2?|ttf|otf|eot|pdf|docx?|xlsx?|pptx?|odt|zip|gz|tgz|bz2|xz|zst|lz4|7z|rar|tar|jar|war|ear|whl|egg|deb|rpm|dmg|iso|exe|dll|so|dylib|a|o|obj|lib|pdb|class|pyc|pyo|pyd|wasm|node|bin|dat|db|sqlite3?|parquet|feather|arrow|npy|npz|onnx|pt|safetensors|gguf|h5|pkl)$/i;

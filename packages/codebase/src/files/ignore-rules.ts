@@ -2,7 +2,9 @@ import ignore, { type Ignore } from 'ignore';
 
 /** The ignore files of one directory. Later ones take precedence. */
 export interface IgnoreTexts {
-  /** `.git/info/exclude`, at the root only. */
+  /** The file that `core.excludesFile` names, at the root only. */
+  readonly global?: string | undefined;
+  /** `info/exclude` of git's directory, at the root of a working tree only. */
   readonly exclude?: string | undefined;
   readonly gitignore?: string | undefined;
   /** Read as further lines of the `.gitignore` in the same directory. */
@@ -11,6 +13,8 @@ export interface IgnoreTexts {
 
 export interface Verdict {
   readonly isIgnored: boolean;
+  /** A line of a `.mcpignore` ignores it, so that it counts even if git tracks it. */
+  readonly isExcluded: boolean;
   /** A line with `!` in a `.mcpignore` includes it, even if it is skipped by default. */
   readonly isTakenIn: boolean;
 }
@@ -48,9 +52,9 @@ export class IgnoreRules {
   }
 
   /** The rules inside `directory`, given as for `verdict`. */
-  within(directory: string, { exclude, gitignore, mcpignore }: IgnoreTexts): IgnoreRules {
+  within(directory: string, { global, exclude, gitignore, mcpignore }: IgnoreTexts): IgnoreRules {
     const mcpLines = linesOf(mcpignore);
-    const lines = [...linesOf(exclude), ...linesOf(gitignore), ...mcpLines];
+    const lines = [...linesOf(global), ...linesOf(exclude), ...linesOf(gitignore), ...mcpLines];
     if (lines.length === 0) return this;
     const mcpRules = mcpLines.length === 0 ? undefined : rulesOf(mcpLines);
     return new IgnoreRules([{ base: directory, lines, rules: rulesOf(lines), mcpRules }, ...this.#levels]);
@@ -60,8 +64,8 @@ export class IgnoreRules {
   verdict(path: string): Verdict {
     for (const { base, rules } of this.#levels) {
       const { ignored, unignored } = rules.test(path.slice(base.length));
-      if (ignored) return { isIgnored: true, isTakenIn: false };
-      if (unignored) return { isIgnored: false, isTakenIn: this.#isTakenIn(path) };
+      if (ignored) return { isIgnored: true, isExcluded: this.#isExcluded(path), isTakenIn: false };
+      if (unignored) return { isIgnored: false, isExcluded: false, isTakenIn: this.#isTakenIn(path) };
     }
     return NOT_MENTIONED;
   }
@@ -82,6 +86,12 @@ export class IgnoreRules {
     return new IgnoreRules(levels);
   }
 
+  #isExcluded(path: string): boolean {
+    return this.#levels.some(
+      ({ base, mcpRules }) => mcpRules?.test(path.slice(base.length)).ignored === true,
+    );
+  }
+
   #isTakenIn(path: string): boolean {
     return this.#levels.some(
       ({ base, mcpRules }) => mcpRules?.test(path.slice(base.length)).unignored === true,
@@ -89,13 +99,19 @@ export class IgnoreRules {
   }
 }
 
-const NOT_MENTIONED: Verdict = { isIgnored: false, isTakenIn: false };
+const NOT_MENTIONED: Verdict = { isIgnored: false, isExcluded: false, isTakenIn: false };
 
 function linesOf(text: string | undefined): readonly string[] {
   if (text === undefined) return [];
   const lines = text.replace(/^\uFEFF/, '').split(/\r?\n/, MAX_LINES);
-  return lines.filter((line) => line !== '' && !line.startsWith('#') && isBounded(line));
+  return lines
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.replace(REPEATED_GLOBSTARS, '$1**/'))
+    .filter((line) => isBounded(line));
 }
+
+/** `**` several times in a row means the same as once. */
+const REPEATED_GLOBSTARS = /(^!?|\/)(?:\*\*\/){2,}/g;
 
 function isBounded(line: string): boolean {
   return line.length <= MAX_LINE_LENGTH && (line.match(GLOBSTAR)?.length ?? 0) <= MAX_GLOBSTARS;

@@ -4,6 +4,7 @@ import {
   closeSync,
   constants,
   fstatSync,
+  lstatSync,
   openSync,
   readlinkSync,
   readSync,
@@ -53,6 +54,15 @@ export function readBytes(path: string, maxBytes: number): ReadBytes {
   }
 }
 
+/** Undefined if there is nothing at this path, or it cannot be looked at, as below a file. Does not follow a link. */
+export function readEntry(path: string): Stats | undefined {
+  try {
+    return lstatSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
 /** The real path of an open file; on Linux it cannot be changed in between. */
 export function resolveOpenedPath(fd: number, path: string): string {
   if (process.platform !== 'linux') return realpathSync.native(path);
@@ -94,12 +104,12 @@ function decode(bytes: Buffer): DecodedText | undefined {
   const [first, second, third] = bytes;
   if (first === 0xff && second === 0xfe) return utf16(bytes, 'utf-16le');
   if (first === 0xfe && second === 0xff) return utf16(bytes, 'utf-16be');
-  if (bytes.includes(0)) return undefined;
+  if (bytes.includes(0) || hasManyControls(bytes)) return undefined;
   if (isUtf8(bytes)) {
     const start = first === 0xef && second === 0xbb && third === 0xbf ? 3 : 0;
     return { text: bytes.toString('utf8', start), encoding: 'utf-8' };
   }
-  return hasManyControls(bytes) ? undefined : { text: bytes.toString('latin1'), encoding: 'latin1' };
+  return { text: bytes.toString('latin1'), encoding: 'latin1' };
 }
 
 function utf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): DecodedText | undefined {
@@ -107,7 +117,7 @@ function utf16(bytes: Buffer, encoding: 'utf-16le' | 'utf-16be'): DecodedText | 
   return text.includes('\0') ? undefined : { text, encoding };
 }
 
-/** Text in an old encoding has no control characters except white space. */
+/** Text has hardly any control characters except white space, whatever its encoding. */
 function hasManyControls(bytes: Buffer): boolean {
   let controls = 0;
   for (const byte of bytes) if (byte < 0x20 && (byte < 0x09 || byte > 0x0d) && byte !== 0x1b) controls += 1;

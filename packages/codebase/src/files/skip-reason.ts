@@ -23,3 +23,36 @@ export type SkipReason =
   | 'limit';
 
 export type SkipCounts = Readonly<Partial<Record<SkipReason, number>>>;
+
+export interface SkippedFile {
+  /** Relative to the root, with `/` between its parts. */
+  readonly path: string;
+  readonly size_bytes: number;
+  readonly reason: SkipReason;
+}
+
+const MAX_LARGEST = 5;
+
+/** Keeps the largest of the skipped files, largest first. */
+export class LargestSkipped {
+  #files: readonly SkippedFile[] = [];
+
+  add(file: SkippedFile): void {
+    this.#files = [...this.#files, file]
+      .sort((one, other) => other.size_bytes - one.size_bytes)
+      .slice(0, MAX_LARGEST);
+  }
+
+  get files(): readonly SkippedFile[] {
+    return this.#files;
+  }
+}
+
+/** A sentence, or none if no file is known. */
+export function formatLargest(files: readonly SkippedFile[] = []): readonly string[] {
+  const shown = files.map(
+    ({ path, size_bytes: size, reason }) =>
+      `${JSON.stringify(path)} (${Math.ceil(size / 1_024)} KiB, ${reason})`,
+  );
+  return shown.length === 0 ? [] : [`Largest files skipped: ${shown.join(', ')}.`];
+}

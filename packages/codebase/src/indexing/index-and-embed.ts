@@ -5,6 +5,7 @@ import { formatIndexRefusal, type IndexRefusal } from '../store/index-refusal.ts
 import { writeRunRecord, type RunRecord } from '../store/run-record.ts';
 import { isAtLimit } from '../store/index-size.ts';
 import { toIndexRefusal } from '../store/sqlite-faults.ts';
+import { readGitHead } from '../files/git-head.ts';
 import type { IndexReport } from './index-report.ts';
 import { runIndex, type IndexRunOptions } from './index-run.ts';
 
@@ -36,7 +37,7 @@ export async function indexAndEmbed(
     return ok(whole);
   } catch (error) {
     if (options.signal.aborted) return err({ code: 'CANCELLED' });
-    const refusal = refusalOfRun(error, options);
+    const refusal = toRunRefusal(error, { ...options, root: options.repository.path });
     const { message } = formatIndexRefusal(refusal);
     record(options, { duration_seconds: 0, status: 'failed', errors: [message], skipped: {} });
     return err(refusal);
@@ -63,14 +64,19 @@ async function embed(
     : { ...report, status: 'partial', errors: [...report.errors, ...errors] };
 }
 
-function refusalOfRun(
+/** The refusal for an error of a run on a repository at `root`. Rethrows a bug. */
+export function toRunRefusal(
   error: unknown,
-  { path, repository, maxIndexBytes }: IndexAndEmbedOptions,
+  {
+    path,
+    root,
+    maxIndexBytes,
+  }: Pick<IndexAndEmbedOptions, 'path' | 'maxIndexBytes'> & { readonly root: string },
 ): IndexRefusal {
   // Not from SQLite: it is from the walk, which throws if it cannot read the root.
   if (/^E[A-Z]+$/.test(getErrorCode(error))) {
     const reason = `it cannot be read (${getErrorCode(error)})`;
-    return { code: 'PATH_INVALID', path: repository.path, reason };
+    return { code: 'PATH_INVALID', path: root, reason };
   }
   if (isAtLimit(error, path)) return { code: 'INDEX_FULL', maxBytes: maxIndexBytes };
   const refusal = toIndexRefusal(error, path);
@@ -81,10 +87,19 @@ function refusalOfRun(
 /** For `index_status`, if the database can still be written. */
 function record(
   { database, repository, path }: IndexAndEmbedOptions,
-  { duration_seconds, status, errors, skipped }: Omit<RunRecord, 'ended_at'>,
+  { duration_seconds, status, errors, skipped, skipped_largest }: Omit<RunRecord, 'ended_at'>,
 ): void {
   const ended_at = new Date().toISOString();
-  const lastRun = writeRunRecord({ ended_at, duration_seconds, status, errors, skipped });
+  const git = readGitHead(repository.path);
+  const lastRun = writeRunRecord({
+    ended_at,
+    git,
+    duration_seconds,
+    status,
+    errors,
+    skipped,
+    skipped_largest,
+  });
   try {
     database.prepare('UPDATE repositories SET last_run = ? WHERE id = ?').run(lastRun, repository.id);
   } catch (error) {

@@ -1,4 +1,4 @@
-import type { SkipCounts, SkipReason } from '../files/skip-reason.ts';
+import type { SkipCounts, SkippedFile, SkipReason } from '../files/skip-reason.ts';
 import type { RunStatus } from '../store/run-record.ts';
 
 /** The result of `index_repository`, as on the wire. */
@@ -14,11 +14,16 @@ export interface IndexReport {
   readonly files_total: number;
   /** Files and directories that were left out, by reason. */
   readonly skipped: SkipCounts;
+  /** The largest of these files, largest first, but for those that are left out by name. */
+  readonly skipped_largest: readonly SkippedFile[];
   readonly duration_seconds: number;
   /** `partial`: some files could not be read; the rest is indexed. `failed`: there was nothing to index. */
   readonly status: RunStatus;
   readonly errors: readonly string[];
 }
+
+/** Maximum number of directories that one process watches. */
+export const MAX_WATCHED_FOLDERS = 20_000;
 
 export type IndexPhase = 'waiting' | 'scanning' | 'reading' | 'writing' | 'embedding';
 

@@ -4,7 +4,8 @@ import { toPrintable } from '@assay-mcp/kit/printable';
 import { getErrorCode, type Database } from '@assay-mcp/kit/platform/sqlite';
 import type { FileOutcome } from '../chunks/chunk-messages.ts';
 import type { ProcessedFile, ProcessOptions } from '../chunks/chunk-pool.ts';
-import type { SkipReason } from '../files/skip-reason.ts';
+import { type GitHead, readGitHead } from '../files/git-head.ts';
+import { LargestSkipped, type SkipReason } from '../files/skip-reason.ts';
 import type { FoundFile, WalkResult } from '../files/walk-repository.ts';
 import { toFileStamp, STAMP_MARGIN_MS, matchesStamp } from '../store/file-stamp.ts';
 import { IndexWriter, type FileStamp, type RepositoryRow, type StoredFile } from '../store/index-writer.ts';
@@ -57,8 +58,10 @@ class IndexRun {
   readonly #startedAtMs = performance.now();
   readonly #errors = new ErrorList();
   readonly #skipped: Partial<Record<SkipReason, number>> = {};
+  readonly #largest = new LargestSkipped();
   readonly #goneIds: number[] = [];
   readonly #restamped = new Map<number, FileStamp>();
+  #head: GitHead | undefined;
   #unchanged = 0;
   #indexed = 0;
   #chunks = 0;
@@ -74,9 +77,11 @@ class IndexRun {
   async run(): Promise<IndexReport> {
     const { repository, walk, signal, onProgress, chunkerVersion, force } = this.#options;
     onProgress({ phase: 'scanning', done: 0 });
-    const { files, skipped } = await walk(repository.path, signal);
+    this.#head = readGitHead(repository.path);
+    const { files, skipped, largest } = await walk(repository.path, signal);
     signal.throwIfAborted();
     Object.assign(this.#skipped, skipped);
+    for (const file of largest) this.#largest.add(file);
     const known = this.#writer.chunkerVersion();
     const readAll = force || (known !== undefined && known !== chunkerVersion);
     const plan = planRun(files, this.#writer.storedFiles(), { readAll });
@@ -168,7 +173,7 @@ class IndexRun {
     if (live !== undefined && (isGone || !hasFailed)) this.#goneIds.push(live.id);
     if (isGone) return;
     this.#skipped[reason] = (this.#skipped[reason] ?? 0) + 1;
-    if (!hasFailed) return;
+    if (!hasFailed) return this.#largest.add({ path: file.path, size_bytes: file.size, reason });
     if (live !== undefined) this.#unchanged += 1;
     const what = FAILURES[reason];
     const kept = live === undefined ? '' : '; its former content stays in the index';
@@ -202,30 +207,46 @@ class IndexRun {
       files_deleted: this.#goneIds.length,
       files_total: this.#indexed + this.#unchanged,
       skipped: this.#skipped,
+      skipped_largest: this.#largest.files,
       duration_seconds: Math.round(performance.now() - this.#startedAtMs) / 1_000,
       status,
       errors: this.#errors.texts(),
     };
   }
 
-  #flip({ status, errors, skipped, duration_seconds }: IndexReport): void {
+  #flip({ status, errors, skipped, skipped_largest, duration_seconds }: IndexReport): void {
     const endedAt = new Date().toISOString();
     this.#writer.flip({
       goneIds: this.#goneIds,
       restamped: this.#restamped,
       chunkerVersion: this.#options.chunkerVersion,
       endedAt,
-      lastRun: writeRunRecord({ ended_at: endedAt, duration_seconds, status, errors, skipped }),
+      lastRun: writeRunRecord({
+        ended_at: endedAt,
+        duration_seconds,
+        status,
+        errors,
+        skipped,
+        skipped_largest,
+        git: this.#head,
+      }),
     });
   }
 
   /** In steps, so that an abort is noticed. The next run deletes the rest. */
   async #deleteSuperseded(): Promise<void> {
     const { signal, onProgress } = this.#options;
-    for (let done = 1; !signal.aborted && this.#writer.deleteSuperseded(); done += 1) {
-      onProgress({ phase: 'writing', done });
-      await nextTurn();
-    }
+    let done = 0;
+    const repeat = async (step: () => boolean): Promise<void> => {
+      while (!signal.aborted && step()) {
+        done += 1;
+        onProgress({ phase: 'writing', done });
+        await nextTurn();
+      }
+    };
+    await repeat(() => this.#writer.deleteSuperseded());
+    // A few files are merged by FTS5 itself, with what is written next.
+    if (done > 0) await repeat(() => this.#writer.mergeTerms());
   }
 
   /** The error code if a file cannot be read. Undefined if it can. */
@@ -241,13 +262,13 @@ class IndexRun {
 }
 
 /** A file that must be read, with its stored state. */
-interface FileToRead {
+export interface FileToRead {
   readonly file: FoundFile;
   readonly live: StoredFile | undefined;
   readonly staged: StoredFile | undefined;
 }
 
-interface RunPlan {
+export interface RunPlan {
   readonly toRead: readonly FileToRead[];
   /** Number of unchanged files. */
   readonly unchanged: number;
@@ -260,7 +281,7 @@ interface RunPlan {
 }
 
 /** Decides by stamps which files must be read. With `readAll`, all of them. */
-function planRun(
+export function planRun(
   found: readonly FoundFile[],
   stored: Iterable<StoredFile>,
   { readAll }: { readonly readAll: boolean },

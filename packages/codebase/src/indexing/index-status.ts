@@ -6,6 +6,8 @@ import { getIndexPath } from '../store/index-file.ts';
 import { isIndexLocked } from '../store/index-lock.ts';
 import type { IndexReader } from '../store/index-reader.ts';
 import type { IndexRefusal } from '../store/index-refusal.ts';
+import { type GitHead, readGitHead } from '../files/git-head.ts';
+import { readEntry } from '../files/read-source.ts';
 import { readRunRecord, type RunRecord } from '../store/run-record.ts';
 import { SCHEMA_VERSION } from '../store/schema.ts';
 
@@ -22,6 +24,10 @@ export interface RepositoryStatus {
   readonly languages: Readonly<Record<string, number>>;
   /** Chunks that can be found by meaning, per embedding model. */
   readonly embedded: readonly EmbeddedChunks[];
+  /** Whether the directory does not exist any more. The index still has its files. */
+  readonly is_missing: boolean;
+  /** What is checked out now; null if it is not a working tree of git. That of the index is in `last_run`. */
+  readonly git: GitHead | null;
   /** The last run that ended, even if it failed; null if none has. */
   readonly last_run: RunRecord | null;
 }
@@ -79,6 +85,8 @@ function readRepositories(database: Database): readonly RepositoryStatus[] {
       chunks: languages.reduce((sum, { chunks }) => sum + chunks, 0),
       languages: Object.fromEntries(languages.map(({ language, files }) => [language, files])),
       embedded: countEmbeddedChunks(database, id),
+      is_missing: readEntry(path)?.isDirectory() !== true,
+      git: readGitHead(path) ?? null,
       last_run: readRunRecord(last_run) ?? null,
     };
   });

@@ -7,7 +7,7 @@ import { pause } from '@assay-mcp/kit/platform/pause';
 import type { EmbeddingSettings } from '../embeddings/embedding-settings.ts';
 import type { IndexRefusal } from '../store/index-refusal.ts';
 import type { IndexProgress, IndexReport } from './index-report.ts';
-import type { IndexWorkerGiven, RunAnswer, RunProgress, RunRequest } from './index-worker.ts';
+import type { IndexWorkerOptions, RunAnswer, RunProgress, RunRequest, UpdateAnswer } from './execute-run.ts';
 
 export interface IndexerOptions {
   /** Larger files are skipped. */
@@ -36,6 +36,16 @@ export interface IndexRequest {
   readonly onProgress?: (progress: IndexProgress) => void;
 }
 
+export interface UpdateRequest {
+  /** Folder of the project's index. */
+  readonly folder: string;
+  /** The real path of a repository that is indexed. */
+  readonly path: string;
+  readonly protectedPaths: readonly string[];
+  /** Changed paths of which the caller wants to know whether their names exclude them from the index. */
+  readonly changedPaths: readonly string[];
+}
+
 /** A run that was requested and has not ended. */
 export interface ActiveRun {
   readonly folder: string;
@@ -43,7 +53,7 @@ export interface ActiveRun {
   readonly progress: IndexProgress;
 }
 
-const MAX_FILE_BYTES = 512 * 1024;
+export const MAX_FILE_BYTES: number = 2 * 1024 * 1024;
 const MAX_INDEX_BYTES = 2 * 1024 ** 3;
 const MAX_THREADS = 4;
 const IDLE_MS = 30_000;
@@ -56,16 +66,23 @@ const YOUNG_MIB = 16;
 
 const SCRIPT = new URL(`./index-worker${extname(import.meta.url)}`, import.meta.url);
 
+/** `busy`: a requested run goes first. */
+export type UpdateOutcome = Pick<UpdateAnswer, 'directories' | 'excluded'> & {
+  readonly result: UpdateAnswer['result'] | Result<'busy', never>;
+};
+
 /**
  * Indexes repositories in a separate thread, one at a time, so that this thread stays free. The threads are kept for a
  * while. Runs of several processes on one project exclude each other.
  */
 export class Indexer {
-  readonly #given: IndexWorkerGiven;
+  readonly #given: IndexWorkerOptions;
   readonly #idleMs: number;
   readonly #active = new Map<number, ActiveRun & { onProgress: IndexRequest['onProgress'] }>();
   #thread: Thread | undefined;
   #idle: NodeJS.Timeout | undefined;
+  /** The updates in progress, by the id of their run. Each element 0 becomes 1 to cancel one. */
+  readonly #updates = new Map<number, Int32Array<SharedArrayBuffer>>();
   #lastId = 0;
   #ending: Promise<void> = Promise.resolve();
 
@@ -82,7 +99,8 @@ export class Indexer {
   /** Concurrent calls wait for each other; the later one then finds little to do. */
   async indexRepository(request: IndexRequest): Promise<Result<IndexReport, IndexRefusal>> {
     const { folder, path, signal, onProgress } = request;
-    if (this.#active.size >= MAX_CALLS) return err({ code: 'INDEXER_BUSY', limit: MAX_CALLS });
+    if (this.#active.size - this.#updates.size >= MAX_CALLS)
+      return err({ code: 'INDEXER_BUSY', limit: MAX_CALLS });
     const root = await realDirectory(path);
     if (!root.ok) return root;
     if (signal?.aborted === true) return err({ code: 'CANCELLED' });
@@ -92,6 +110,8 @@ export class Indexer {
     signal?.addEventListener('abort', cancel, { once: true });
     this.#active.set(id, { folder, path: root.value, progress: { phase: 'waiting', done: 0 }, onProgress });
     clearTimeout(this.#idle);
+    // What an update has staged is taken over by the next run.
+    for (const flag of this.#updates.values()) Atomics.store(flag, 0, 1);
     try {
       if (this.#active.size > 1) this.#report({ id, progress: { phase: 'waiting', done: 0 } });
       return await this.#run(
@@ -108,11 +128,45 @@ export class Indexer {
     }
   }
 
-  /** The runs of this process on the index in a folder. */
+  /**
+   * Brings the index of a repository up to date if anything has changed; otherwise it writes nothing. It does not wait
+   * for a lock, and a call of `indexRepository` cancels it.
+   */
+  async updateRepository({
+    folder,
+    path,
+    protectedPaths,
+    changedPaths,
+  }: UpdateRequest): Promise<UpdateOutcome> {
+    const outcome = (result: UpdateOutcome['result']): UpdateOutcome => ({ ...NOTHING_FOUND, result });
+    if (this.#active.size > this.#updates.size) return outcome(ok('busy'));
+    const root = await realDirectory(path);
+    if (!root.ok) return outcome(root);
+    const id = ++this.#lastId;
+    const cancelled = new Int32Array(new SharedArrayBuffer(4));
+    this.#updates.set(id, cancelled);
+    this.#active.set(id, { folder, path, progress: { phase: 'waiting', done: 0 }, onProgress: undefined });
+    clearTimeout(this.#idle);
+    try {
+      this.#thread ??= this.#start();
+      const request = { id, folder, root: root.value, protectedPaths, changedPaths, cancelled };
+      const answered = await this.#thread.call('update', [request]);
+      if (answered.kind === 'lost') return outcome(err({ code: 'INDEXER_LOST', reason: answered.cause }));
+      return answered.value as UpdateAnswer; // Given by `index-worker`.
+    } finally {
+      this.#updates.delete(id);
+      this.#active.delete(id);
+      if (this.#active.size === 0) this.#endWhenIdle();
+    }
+  }
+
+  /** The runs of this process on the index in a folder. An update that has found no change yet is none. */
   activeIn(folder: string): readonly ActiveRun[] {
-    return [...this.#active.values()]
-      .filter((run) => run.folder === folder)
-      .map(({ path, progress }) => ({ folder, path, progress }));
+    return [...this.#active]
+      .filter(
+        ([id, run]) => run.folder === folder && !(this.#updates.has(id) && run.progress.phase === 'waiting'),
+      )
+      .map(([, { path, progress }]) => ({ folder, path, progress }));
   }
 
   /** Ends the threads at once. Current runs are aborted; a later run continues them. */
@@ -168,6 +222,8 @@ export class Indexer {
     }, this.#idleMs).unref();
   }
 }
+
+const NOTHING_FOUND = { directories: [], excluded: [] };
 
 async function realDirectory(path: string): Promise<Result<string, IndexRefusal>> {
   const invalid = (reason: string): Result<never, IndexRefusal> =>

@@ -1,5 +1,6 @@
 import type { Database, Statement } from '@assay-mcp/kit/platform/sqlite';
 import { buildFilterConditions, type FileFilter } from '../file-filter.ts';
+import type { FileQuery } from './parse-query.ts';
 import type { ChunkKind, Language } from '../source-chunk.ts';
 
 /** The facts that a chunk is ranked by. Texts are read only for returned chunks. */
@@ -22,10 +23,20 @@ export interface Candidate {
   readonly bm25: number;
 }
 
+export interface ChunkContent {
+  /** `chunks.id`. */
+  readonly id: number;
+  readonly content: string;
+}
+
 /**
  * A name matters more than the path, and the path more than the signature and the body. Chosen with `bench/codesearch`.
  */
 const WEIGHTS = 'bm25(5.0, 2.0, 1.0, 1.0)';
+
+/** Of the files that a query names. */
+const MAX_FILES = 10;
+const MAX_CHUNKS_OF_FILE = 3;
 
 const COLUMNS = `
   c.id AS id, c.file_id AS fileId, c.ordinal AS ordinal, c.chunk_id AS chunkId, c.kind AS kind, c.symbol AS symbol,
@@ -81,10 +92,55 @@ export class Candidates {
     return this.#all(sql, { ...params, ids: JSON.stringify(ids) });
   }
 
+  /**
+   * Chunks of the files whose path is, or ends with, this one, shortest path first: those at the line, or else the
+   * first of each file. Case counts only if a file matches with it.
+   */
+  inFiles({ path, line }: FileQuery, filter: FileFilter): readonly Candidate[] {
+    const { where, params } = buildFilterConditions(filter);
+    const find = (folded: (text: string) => string): readonly { readonly id: number }[] =>
+      this.statement(
+        `SELECT f.id AS id FROM files f WHERE f.state = 'live' AND ${where}
+         AND substr('/' || ${folded('f.path')}, -length(@path) - 1) = '/' || ${folded('@path')}
+         ORDER BY length(f.path), f.path LIMIT ${MAX_FILES}`,
+      ).all({ ...params, path }) as readonly { readonly id: number }[];
+    const exact = find((text) => text);
+    const files = exact.length > 0 ? exact : find((text) => `lower(${text})`);
+    return files.flatMap(({ id }) =>
+      this.#all(
+        `SELECT ${COLUMNS}, 0 AS bm25 FROM chunks c JOIN files f ON f.id = c.file_id WHERE c.file_id = @id
+         AND (@line IS NULL OR (c.start_line <= @line AND c.end_line >= @line)) ORDER BY c.ordinal LIMIT ${MAX_CHUNKS_OF_FILE}`,
+        { id, line: line ?? null },
+      ),
+    );
+  }
+
+  /** The live files that pass the filter, in the order of the index. */
+  listFiles(filter: FileFilter): readonly { readonly id: number; readonly size: number }[] {
+    const { where, params } = buildFilterConditions(filter);
+    const sql = `SELECT f.id AS id, f.size AS size FROM files f WHERE f.state = 'live' AND ${where} ORDER BY f.id`;
+    return this.statement(sql).all(params) as readonly { readonly id: number; readonly size: number }[];
+  }
+
+  /** The chunks of files, read one by one: those that contain the text, if there is one. */
+  contents(fileIds: readonly number[], text: string | undefined): Iterable<ChunkContent> {
+    const sql = `
+      SELECT id, content FROM chunks
+      WHERE file_id IN (SELECT value FROM json_each(@ids)) AND (@text IS NULL OR instr(content, @text) > 0)`;
+    const params = { ids: JSON.stringify(fileIds), text: text ?? null };
+    return this.statement(sql).iterate(params) as Iterable<unknown> as Iterable<ChunkContent>;
+  }
+
   countFiles(filter: FileFilter): number {
     const { where, params } = buildFilterConditions(filter);
     const sql = `SELECT count(*) AS count FROM files f WHERE f.state = 'live' AND ${where}`;
     return (this.statement(sql).get(params) as { readonly count: number }).count;
+  }
+
+  /** Whether a symbol of the index has this word. */
+  isInName(word: string): boolean {
+    const sql = 'SELECT 1 FROM chunk_terms WHERE chunk_terms MATCH ? LIMIT 1';
+    return this.statement(sql).get(`name : ${quoteTerm(word)}`) !== undefined;
   }
 
   contentOf(id: number): string {
@@ -100,12 +156,20 @@ export class Candidates {
     return statement;
   }
 
-  #all(sql: string, params: Readonly<Record<string, string | number>>): readonly Candidate[] {
+  #all(sql: string, params: Readonly<Record<string, string | number | null>>): readonly Candidate[] {
     const rows = this.statement(sql).all(params) as readonly (Omit<Candidate, 'isTest'> & {
       isTest: 0 | 1;
     })[];
     return rows.map((row) => ({ ...row, isTest: row.isTest === 1 }));
   }
+}
+
+const prepared = new WeakMap<Database, Candidates>();
+
+export function getCandidates(database: Database): Candidates {
+  const known = prepared.get(database) ?? new Candidates(database);
+  prepared.set(database, known);
+  return known;
 }
 
 /** An FTS5 string: nothing in it is an operator. */

@@ -3,6 +3,7 @@ import type { FileFilter } from '../file-filter.ts';
 import { toCompoundTerm, splitIdentifier } from '../terms.ts';
 import { joinWithAnd, type Candidate, type Candidates, quoteTerm } from './candidates.ts';
 import type { Identifier } from './parse-query.ts';
+import { isVendored } from './path-factor.ts';
 
 /** A chunk that defines an identifier of the query. */
 export interface Definition {
@@ -22,6 +23,7 @@ export function findDefinitions(
   identifier: Identifier,
   candidates: Candidates,
   filter: FileFilter,
+  kindWord?: string,
 ): readonly Definition[] {
   const compound = toCompoundTerm(identifier.name);
   if (compound === '') return [];
@@ -47,19 +49,26 @@ export function findDefinitions(
     const name =
       declared.find((one) => one === identifier.name) ??
       declared.find((one) => toCompoundTerm(one) === compound);
-    return name === undefined ? [] : [{ candidate, name, fit: fitOf(candidate, name, identifier) }];
+    return name === undefined
+      ? []
+      : [{ candidate, name, fit: fitOf(candidate, name, { identifier, kindWord }) }];
   });
   return [
     ...symbols.map((candidate) => {
       const name = candidate.symbol ?? '';
-      return { candidate, name, fit: 2 + fitOf(candidate, name, identifier) };
+      return { candidate, name, fit: 2 + fitOf(candidate, name, { identifier, kindWord }) };
     }),
     ...containers,
   ];
 }
 
-/** The qualifiers first, then the spelling, then code outside of tests, then the top level. */
-function fitOf(candidate: Candidate, name: string, identifier: Identifier): number {
+interface Asked {
+  readonly identifier: Identifier;
+  readonly kindWord: string | undefined;
+}
+
+/** The qualifiers first, then the spelling, then the repository's own code outside of tests, then the kind, then the top level. */
+function fitOf(candidate: Candidate, name: string, { identifier, kindWord }: Asked): number {
   const { qualifiers } = identifier;
   const isQualified = qualifiers.length > 0 && hasQualifiers(candidate, name, qualifiers);
   const isPlain = qualifiers.length === 0 && candidate.parent === null;
@@ -69,14 +78,15 @@ function fitOf(candidate: Candidate, name: string, identifier: Identifier): numb
     1 +
     (isQualified ? 16 : 0) +
     (name === identifier.name ? 8 : 0) +
-    (candidate.isTest ? 0 : 4) +
+    (candidate.isTest || isVendored(candidate.path) ? 0 : 4) +
+    (candidate.kind === kindWord ? 2 : 0) +
     (isPlain ? 1 : 0) +
     (isInParent ? 1 : 0)
   );
 }
 
 /** The innermost parents, or the end of the path: `Server.close` is in a class or a module `server`. */
-function hasQualifiers(candidate: Candidate, name: string, qualifiers: readonly string[]): boolean {
+export function hasQualifiers(candidate: Candidate, name: string, qualifiers: readonly string[]): boolean {
   const { parent, path, symbol } = candidate;
   const own = symbol === null || symbol === name ? [] : [symbol];
   const location = [...path.replace(/[.][^./]*$/, '').split('/'), ...(parent ?? '').split('.'), ...own]

@@ -8,7 +8,7 @@ import { findTermsWith, getVocabulary } from './vocabulary.ts';
 
 /** Why a search found nothing. */
 export interface Diagnosis {
-  readonly code: 'NOTHING_INDEXED' | 'NO_TERMS' | 'FILTERED_OUT' | 'TERMS_UNKNOWN';
+  readonly code: 'NOTHING_INDEXED' | 'NO_TERMS' | 'FILTERED_OUT' | 'TERMS_UNKNOWN' | 'NO_MATCH';
   /** What happened and what to do next. */
   readonly message: string;
   /** Terms of the query that are not in the index. */

@@ -9,6 +9,11 @@ export interface Identifier {
   readonly qualifiers: readonly string[];
 }
 
+export interface FileQuery {
+  readonly path: string;
+  readonly line: number | undefined;
+}
+
 /** A query, parsed. No part of it is FTS5 syntax. */
 export interface ParsedQuery {
   /** Terms for the ranked search. */
@@ -17,6 +22,10 @@ export interface ParsedQuery {
   readonly words: readonly string[];
   /** Their definitions come first. */
   readonly identifiers: readonly Identifier[];
+  /** The kind of definition that the query begins with: `struct` in `struct redisCommand`. */
+  readonly kindWord: string | undefined;
+  /** The end of a path, if the query could be one, such as `evict.c` or `lib/evict.c:120`. */
+  readonly file: FileQuery | undefined;
   /** Text to find exactly: quoted, or a query that is code. */
   readonly literals: readonly string[];
   /** A short query is a look-up: what it names comes first. A longer one is a description. */
@@ -42,7 +51,8 @@ export function parseQuery(query: string): ParsedQuery {
   const text = query.slice(0, MAX_QUERY_LENGTH).trim();
   const { words, compounds } = parseQueryTerms(text);
   const quoted = [...text.matchAll(QUOTED)].map(([, double, back]) => double ?? back ?? '');
-  const bare = text.replace(QUOTED, (whole) => whole.slice(1, -1));
+  const [, kindWord, defined] = DEFINITION.exec(text) ?? [];
+  const bare = defined ?? text.replace(QUOTED, (whole) => whole.slice(1, -1));
   const path = PATH_LIKE.exec(bare);
   const paths = [...bare.matchAll(QUALIFIED)].map(([found]) => found);
   const isOne = paths.length === 1 && path !== null;
@@ -60,6 +70,8 @@ export function parseQuery(query: string): ParsedQuery {
     literals: [...new Set(literals)]
       .filter((literal) => literal.trim().length >= MIN_LITERAL_LENGTH)
       .slice(0, MAX_LITERALS),
+    kindWord: kindWord?.toLowerCase(),
+    file: parseFile(bare),
     isLookup: isOne || text.split(/\s+/).length <= MAX_WORDS_OF_LOOKUP || literals.includes(bare),
     isOneIdentifier: isOne,
     asksForTests: words.some((word) => ABOUT_TESTS.has(word)),
@@ -75,6 +87,18 @@ const ABOUT_TYPES = wordSet(
 
 function wordSet(words: string): ReadonlySet<string> {
   return new Set(words.split(' '));
+}
+
+/** A keyword and the name that it defines. */
+const DEFINITION =
+  /^(struct|union|class|enum|interface|trait|type|module|object|function|func|fn|def|method|const)\s+([^\s"`]+)$/i;
+const FILE = /^([^\s"`]{1,400}?)(?::(\d{1,7}))?(?::\d{1,7})?$/;
+
+function parseFile(text: string): FileQuery | undefined {
+  const [, path, line] = FILE.exec(text) ?? [];
+  const trimmed = path?.replaceAll('\\', '/').replace(/^(?:[.]?\/)+/, '');
+  if (trimmed === undefined || trimmed === '') return undefined;
+  return { path: trimmed, line: line === undefined ? undefined : Number(line) };
 }
 
 const QUOTED = /"([^"\n]+)"|`([^`\n]+)`/g;

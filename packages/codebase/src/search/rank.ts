@@ -2,10 +2,13 @@ import { toCompoundTerm, splitIdentifier } from '../terms.ts';
 import type { Candidate } from './candidates.ts';
 import type { Definition } from './definitions.ts';
 import type { ParsedQuery } from './parse-query.ts';
+import { createPathFactor, type PathFactors } from './path-factor.ts';
 import { stemWord } from '@assay-mcp/kit/stem-word';
 
 export interface Ranked {
   readonly candidate: Candidate;
+  /** Whether it is in a file that the query names. */
+  readonly isInFile: boolean;
   /** Whether it contains a text that the query asks for exactly. */
   readonly literal: boolean;
   /** 0 to 1, comparable within one search. */
@@ -34,6 +37,13 @@ export interface RankingWeights {
   readonly test: number;
   /** Deduction for each better result with the same name: overrides and copies add little. */
   readonly repeated: number;
+  /** For the file with the most evidence in all its candidates; the others in proportion. */
+  readonly file: number;
+  /** Each further candidate of a file counts this much of the one before. */
+  readonly fileDecay: number;
+  /** Exponent of how telling the words of a name are among the candidates; 0: all alike. */
+  readonly telling: number;
+  readonly paths: PathFactors;
 }
 
 export interface Ranking {
@@ -41,6 +51,8 @@ export interface Ranking {
   readonly definitions: ReadonlyMap<number, Definition>;
   /** `Candidate.id` of those that contain a text of the query. */
   readonly literals: ReadonlySet<number>;
+  /** `Candidate.id` of those in files that the query names. */
+  readonly inFiles: ReadonlySet<number>;
   readonly weights: RankingWeights;
 }
 
@@ -52,11 +64,15 @@ export const WEIGHTS: RankingWeights = {
   notFunction: -0.1,
   test: 0.3,
   repeated: 0.05,
+  file: 0.15,
+  fileDecay: 0.7,
+  telling: 1,
+  paths: { vendored: 0.5, document: 0.6, supporting: 0.7 },
 };
 
 /**
  * Orders the candidates of a query:
- * 1. if it is a look-up, the chunks with its text, then the definitions of its identifiers, those with the right parent
+ * 1. if it is a look-up, the files that it names, then the chunks with its text, then the definitions of its identifiers, those with the right parent
  *    and spelling first;
  * 2. the others by BM25, as a share of the best one, and by what `RankingWeights` adds to it or takes from it.
  *
@@ -65,22 +81,40 @@ export const WEIGHTS: RankingWeights = {
 export function rank(
   query: ParsedQuery,
   candidates: readonly Candidate[],
-  { definitions, literals, weights }: Ranking,
+  { definitions, literals, inFiles, weights }: Ranking,
 ): readonly Ranked[] {
   const best = candidates.reduce((most, { bm25 }) => Math.max(most, bm25), 0);
-  const bonusOf = bonuses(query, weights);
+  const bonusOf = bonuses(query, candidates, weights);
+  const factorOf = createPathFactor(query, weights.paths);
   const scored = candidates.map((candidate) => {
     const definition = definitions.get(candidate.id);
     const literal = literals.has(candidate.id);
     const named = !query.isLookup && (literal || definition !== undefined) ? weights.named : 0;
     const sum = (best === 0 ? 0 : candidate.bm25 / best) + bonusOf(candidate) + named;
-    const score = Math.max(0, sum) / (1 + weights.name + weights.firstWords + weights.named);
-    const factor = candidate.isTest && !query.asksForTests ? weights.test : 1;
-    return { candidate, score: score * factor, definition, literal };
+    const score = Math.max(0, sum) / (1 + weights.name + weights.firstWords + weights.named + weights.file);
+    const factor = (candidate.isTest && !query.asksForTests ? weights.test : 1) * factorOf(candidate);
+    return { candidate, score: score * factor, definition, literal, isInFile: inFiles.has(candidate.id) };
   });
   const compare = (one: Ranked, other: Ranked): number =>
     (query.isLookup ? compareNamed(one, other) : 0) || compareRanked(one, other);
-  return demoteRepeated(scored.sort(compare), weights.repeated).sort(compare);
+  const ordered = demoteRepeated(scored.sort(compare), weights.repeated).sort(compare);
+  return withFileEvidence(ordered, weights).sort(compare);
+}
+
+/** A file that has much of what was asked for is more likely the right one than a file with a single good chunk. */
+function withFileEvidence(ordered: readonly Ranked[], { file, fileDecay }: RankingWeights): Ranked[] {
+  const files = new Map<number, { sum: number; factor: number }>();
+  for (const { candidate, score } of ordered) {
+    const known = files.get(candidate.fileId) ?? { sum: 0, factor: 1 };
+    known.sum += score * known.factor;
+    known.factor *= fileDecay;
+    files.set(candidate.fileId, known);
+  }
+  const most = Math.max(...[...files.values()].map(({ sum }) => sum), Number.MIN_VALUE);
+  return ordered.map((ranked) => ({
+    ...ranked,
+    score: ranked.score + (file * (files.get(ranked.candidate.fileId)?.sum ?? 0)) / most,
+  }));
 }
 
 function demoteRepeated(ordered: readonly Ranked[], loss: number): Ranked[] {
@@ -94,30 +128,63 @@ function demoteRepeated(ordered: readonly Ranked[], loss: number): Ranked[] {
   });
 }
 
-function bonuses(query: ParsedQuery, weights: RankingWeights): (candidate: Candidate) => number {
+function bonuses(
+  query: ParsedQuery,
+  candidates: readonly Candidate[],
+  weights: RankingWeights,
+): (candidate: Candidate) => number {
   const stems = query.words.map(stemWord);
-  const words = new Set(stems);
   const first = stems.slice(0, 2);
+  const namesOf = new Map(
+    candidates.map(({ id, symbol }) => [id, new Set(splitIdentifier(symbol ?? '').map(stemWord))] as const),
+  );
+  const telling = weighWords(stems, [...namesOf.values()], weights.telling);
   const part = query.isOneIdentifier ? toCompoundTerm(query.identifiers[0]?.name ?? '') : '';
   return (candidate) => {
-    const { symbol, kind } = candidate;
-    const names = new Set(splitIdentifier(symbol ?? '').map(stemWord));
-    const share = Math.max(shareOf(names, words), part === '' ? 0 : partShare(candidate, part));
+    const { id, kind } = candidate;
+    const names = namesOf.get(id) ?? new Set();
+    const share = Math.max(shareOf(names, telling), part === '' ? 0 : partShare(candidate, part));
     const isFunction = kind === 'function' || kind === 'method';
+    const begins = Math.max(0, ...first.map((word) => (names.has(word) ? (telling.get(word) ?? 0) : 0)));
     return (
       weights.name * share +
-      (first.some((word) => names.has(word)) ? weights.firstWords : 0) +
+      weights.firstWords * begins +
       (isFunction || query.asksForTypes ? 0 : weights.notFunction)
     );
   };
 }
 
+/**
+ * How much each word of a query tells in a name, 1 for the rarest: "write" is in many names of a code base, and says
+ * less than the other words of the question.
+ */
+function weighWords(
+  words: readonly string[],
+  names: readonly ReadonlySet<string>[],
+  exponent: number,
+): ReadonlyMap<string, number> {
+  const rarities = new Map(
+    words.map((word) => {
+      const having = names.filter((name) => name.has(word)).length;
+      return [word, Math.log(1 + names.length / (1 + having))] as const;
+    }),
+  );
+  const most = Math.max(...rarities.values(), Number.MIN_VALUE);
+  return new Map([...rarities].map(([word, rarity]) => [word, (rarity / most) ** exponent]));
+}
+
 /** Whether a result is exactly what was looked up. */
-export function isExact({ literal, definition }: Ranked, { isLookup }: ParsedQuery): boolean {
-  return isLookup && (literal || definition !== undefined);
+export function isExact({ isInFile, literal, definition }: Ranked, { isLookup }: ParsedQuery): boolean {
+  return isLookup && (isInFile || literal || definition !== undefined);
 }
 
 function compareNamed(one: Ranked, other: Ranked): number {
+  if (one.isInFile || other.isInFile)
+    return (
+      Number(other.isInFile) - Number(one.isInFile) ||
+      one.candidate.path.length - other.candidate.path.length ||
+      comparePositions(one.candidate, other.candidate)
+    );
   const literal = Number(other.literal) - Number(one.literal);
   return literal || (other.definition?.fit ?? 0) - (one.definition?.fit ?? 0);
 }
@@ -132,10 +199,10 @@ export function comparePositions(one: Candidate, other: Candidate): number {
   return one.startLine - other.startLine || one.ordinal - other.ordinal || one.id - other.id;
 }
 
-function shareOf(names: ReadonlySet<string>, words: ReadonlySet<string>): number {
+function shareOf(names: ReadonlySet<string>, telling: ReadonlyMap<string, number>): number {
   if (names.size === 0) return 0;
   let found = 0;
-  for (const name of names) if (words.has(name)) found += 1;
+  for (const name of names) found += telling.get(name) ?? 0;
   return found / names.size;
 }
 

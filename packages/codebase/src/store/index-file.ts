@@ -20,11 +20,17 @@ export function getIndexPath(folder: string): string {
  */
 export function openForWriting(
   folder: string,
-  { replaceDamaged }: { readonly replaceDamaged: boolean },
+  { replaceDamaged: mayReplace }: { readonly replaceDamaged: boolean },
 ): Result<Database, IndexRefusal> {
   const path = getIndexPath(folder);
   const opened = attempt(path, () => openOrCreate(folder, path));
-  if (opened.ok || opened.error.code !== 'INDEX_DAMAGED' || !replaceDamaged) return opened;
+  if (opened.ok || opened.error.code !== 'INDEX_DAMAGED' || !mayReplace) return opened;
+  return replaceDamaged(folder);
+}
+
+/** Renames the damaged file, and creates an empty index in its place. The caller has closed it and holds the lock. */
+export function replaceDamaged(folder: string): Result<Database, IndexRefusal> {
+  const path = getIndexPath(folder);
   return attempt(path, () => {
     setAside(path);
     return openOrCreate(folder, path);

@@ -2,13 +2,25 @@ import { closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { openDatabase, type Database } from '@assay-mcp/kit/platform/sqlite';
+import { computeRepositoryId } from './identifiers.ts';
 import { getIndexPath } from './index-file.ts';
 import type { IndexRefusal } from './index-refusal.ts';
 import { toIndexRefusal, isLockedError } from './sqlite-faults.ts';
 
+/** What a lock is for: writing the index, or watching one of its repositories. */
+export type LockName = 'index' | `watch-${string}`;
+
 /**
- * Held by the only process that writes a project's index. It is SQLite's lock on an empty database, so it works the
- * same on all systems, and is released when the process ends for any reason.
+ * The lock of the only process that watches the repository at a path. The name is computed, not read: an index is a file
+ * that others may have written.
+ */
+export function getWatchLock(repositoryPath: string): LockName {
+  return `watch-${computeRepositoryId(repositoryPath)}`;
+}
+
+/**
+ * Held by the only process that writes a project's index, or watches a repository. It is SQLite's lock on an empty
+ * database, so it works the same on all systems, and is released when the process ends for any reason.
  */
 export class IndexLock {
   readonly #database: Database;
@@ -18,15 +30,16 @@ export class IndexLock {
   }
 
   /** Undefined while another process holds it. */
-  static tryAcquire(folder: string): Result<IndexLock | undefined, IndexRefusal> {
-    const path = lockPath(folder);
+  static tryAcquire(folder: string, name: LockName = 'index'): Result<IndexLock | undefined, IndexRefusal> {
+    const path = lockPath(folder, name);
     let database: Database | undefined;
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
       // Unlike SQLite's, this error says why.
       closeSync(openSync(path, 'a', 0o600));
       database = openDatabase(path, { mode: 'create', timeoutMs: 0 });
-      database.exec('BEGIN EXCLUSIVE');
+      // A journal on disk would outlive a process that is killed.
+      database.exec('PRAGMA journal_mode = MEMORY; BEGIN EXCLUSIVE');
       return ok(new IndexLock(database));
     } catch (error) {
       database?.close();
@@ -42,9 +55,9 @@ export class IndexLock {
   }
 }
 
-/** Whether a process is writing the index in `folder`. Only reads. */
-export function isIndexLocked(folder: string): boolean {
-  const path = lockPath(folder);
+/** Whether a process is writing the index in `folder`, or holds another lock there. Only reads. */
+export function isIndexLocked(folder: string, name: LockName = 'index'): boolean {
+  const path = lockPath(folder, name);
   if (!existsSync(path)) return false;
   let database: Database | undefined;
   try {
@@ -58,6 +71,6 @@ export function isIndexLocked(folder: string): boolean {
   }
 }
 
-function lockPath(folder: string): string {
-  return join(folder, 'index.lock.db');
+function lockPath(folder: string, name: LockName): string {
+  return join(folder, `${name}.lock.db`);
 }

@@ -54,14 +54,9 @@ export class IndexReader {
 
   /** The same for searches: NOT_INDEXED unless the repository (or any, if none is given) has been indexed. */
   readIndexed<T>(repositoryId: string | undefined, use: (database: Database) => T): Result<T, IndexRefusal> {
-    const result = this.read((database) => {
-      const row = database
-        .prepare(
-          'SELECT 1 FROM repositories WHERE indexed_at IS NOT NULL AND (@id IS NULL OR id = @id) LIMIT 1',
-        )
-        .get({ id: repositoryId ?? null });
-      return row === undefined ? undefined : { value: use(database) };
-    });
+    const result = this.read((database) =>
+      isIndexed(database, repositoryId) ? { value: use(database) } : undefined,
+    );
     if (!result.ok) return result;
     return result.value === undefined
       ? err({ code: 'NOT_INDEXED', repository: repositoryId })
@@ -94,6 +89,37 @@ export class IndexReader {
   #release({ database, isKept }: Open): void {
     if (!isKept || readPragma(database, 'journal_mode') === 'wal') this.close();
   }
+}
+
+/**
+ * Runs `use` on a consistent snapshot of a separate connection, as other requests are answered in between. Errors:
+ * NOT_INDEXED, as `readIndexed`.
+ */
+export async function readIndexedAlone<T>(
+  folder: string,
+  repositoryId: string | undefined,
+  use: (database: Database) => Promise<T>,
+): Promise<Result<T, IndexRefusal>> {
+  const opened = openToRead(folder);
+  if (!opened.ok) return opened;
+  try {
+    opened.value.exec('BEGIN');
+    if (!isIndexed(opened.value, repositoryId)) return err({ code: 'NOT_INDEXED', repository: repositoryId });
+    return ok(await use(opened.value));
+  } catch (error) {
+    const refusal = toIndexRefusal(error, getIndexPath(folder));
+    if (refusal === undefined) throw error;
+    return err(refusal);
+  } finally {
+    opened.value.close();
+  }
+}
+
+export function isIndexed(database: Database, repositoryId: string | undefined): boolean {
+  const row = database
+    .prepare('SELECT 1 FROM repositories WHERE indexed_at IS NOT NULL AND (@id IS NULL OR id = @id) LIMIT 1')
+    .get({ id: repositoryId ?? null });
+  return row !== undefined;
 }
 
 /** Opens a separate connection, which the caller must close soon. Errors: NOT_INDEXED. */

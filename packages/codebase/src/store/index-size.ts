@@ -1,20 +1,14 @@
 import { readdirSync, rmSync, statfsSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  getErrorCode,
-  inTransaction,
-  openDatabase,
-  readPragma,
-  type Database,
-} from '@assay-mcp/kit/platform/sqlite';
+import { getErrorCode, openDatabase, readPragma, type Database } from '@assay-mcp/kit/platform/sqlite';
+import { deleteSomeFiles } from './delete-files.ts';
 import { getIndexPath } from './index-file.ts';
 import { toIndexRefusal } from './sqlite-faults.ts';
 
 /** The largest value that SQLite accepts. */
 const NO_LIMIT = 4_294_967_294;
 const MIN_FREE_BYTES = 64 * 1024 * 1024;
-const DELETE_FILES = 50;
 
 /**
  * Limits the size of an index so that all indexes beside it have at most `maxBytes` together: a client can create any
@@ -42,14 +36,8 @@ export async function giveBack(database: Database, path: string): Promise<void> 
   try {
     database.exec(`PRAGMA max_page_count = ${NO_LIMIT}`);
     if (!hasFiles(database, 'live')) return; // The whole file is removed.
-    const some = `SELECT id FROM files WHERE state <> 'live' ORDER BY id LIMIT ${DELETE_FILES}`;
-    const chunks = `SELECT id FROM chunks WHERE file_id IN (${some})`;
     while (hasFiles(database, 'staged') || hasFiles(database, 'superseded')) {
-      inTransaction(database, () => {
-        database.exec(`DELETE FROM chunk_terms WHERE rowid IN (${chunks})`);
-        database.exec(`DELETE FROM chunks WHERE file_id IN (${some})`);
-        database.exec(`DELETE FROM files WHERE id IN (${some})`);
-      });
+      deleteSomeFiles(database, 'not live');
       await nextTurn();
     }
     database.exec("INSERT INTO chunk_terms (chunk_terms) VALUES ('optimize')");

@@ -1,6 +1,7 @@
 import { inTransaction, type Database, type Statement } from '@assay-mcp/kit/platform/sqlite';
 import type { Language, SourceChunk } from '../source-chunk.ts';
 import type { IndexTerms } from '../terms.ts';
+import { deleteSomeFiles, mergeTerms } from './delete-files.ts';
 import { computeChunkIds } from './identifiers.ts';
 import { enterWal } from './index-file.ts';
 
@@ -48,9 +49,6 @@ export interface Outcome {
   readonly endedAt: string;
   readonly lastRun: string;
 }
-
-/** Number of files whose rows are deleted in one transaction. */
-const DELETE_FILES = 50;
 
 /**
  * Writes one repository's part of an index. The caller controls transactions, except in `flip` and `deleteSuperseded`.
@@ -174,21 +172,15 @@ export class IndexWriter {
 
   /** Deletes some superseded rows of any repository. Returns whether there are more. */
   deleteSuperseded(): boolean {
-    const found = this.#prepare(
-      `SELECT id FROM files WHERE state = 'superseded' ORDER BY id LIMIT ${DELETE_FILES}`,
-    ).all() as { id: number }[];
-    if (found.length === 0) return false;
+    if (this.#prepare("SELECT 1 FROM files WHERE state = 'superseded' LIMIT 1").get() === undefined)
+      return false;
     enterWal(this.#database);
-    inTransaction(this.#database, () => {
-      for (const { id } of found) this.#deleteFile(id);
-    });
-    return found.length === DELETE_FILES;
+    return deleteSomeFiles(this.#database, 'superseded');
   }
 
-  #deleteFile(id: number): void {
-    this.#prepare('DELETE FROM chunk_terms WHERE rowid IN (SELECT id FROM chunks WHERE file_id = ?)').run(id);
-    this.#prepare('DELETE FROM chunks WHERE file_id = ?').run(id);
-    this.#prepare('DELETE FROM files WHERE id = ?').run(id);
+  /** Frees the space of what was deleted, in steps. Returns whether there may be more to do. */
+  mergeTerms(): boolean {
+    return mergeTerms(this.#database);
   }
 
   #prepare(sql: string): Statement {

@@ -1,4 +1,5 @@
-import type { SkipCounts } from '../files/skip-reason.ts';
+import type { GitHead } from '../files/git-head.ts';
+import type { SkipCounts, SkippedFile } from '../files/skip-reason.ts';
 
 export type RunStatus = 'success' | 'partial' | 'failed';
 
@@ -10,6 +11,10 @@ export interface RunRecord {
   /** The first errors. */
   readonly errors: readonly string[];
   readonly skipped: SkipCounts;
+  /** Absent in the records of older versions. */
+  readonly skipped_largest?: readonly SkippedFile[] | undefined;
+  /** What was checked out when the run began; absent if the repository is not a working tree of git. */
+  readonly git?: GitHead | undefined;
 }
 
 /** Undefined if no run has ended. Throws if `writeRunRecord` did not write the text, which is a bug. */

@@ -1,12 +1,14 @@
 import { z } from 'zod';
 import { formatCount } from '@assay-mcp/kit/counted';
 import { ok } from '@assay-mcp/kit/result';
+import { formatLargest } from '../files/skip-reason.ts';
 import type { IndexReport } from '../indexing/index-report.ts';
 import { getDatabaseName } from '../projects/project-folders.ts';
 import { resolveProjectToIndex } from '../projects/resolve-project.ts';
 import { resolveAllowedDirectory } from './directory-argument.ts';
 import { createProjectArgument } from './project-argument.ts';
 import { type CodebaseTool, createCodebaseTool } from './tool.ts';
+import { COUNT } from './schemas.ts';
 import { toProjectSources, type ToolDeps } from './tool-deps.ts';
 
 interface Input {
@@ -29,8 +31,6 @@ const INPUT: z.ZodType<Input> = z.strictObject({
     .describe('Read every file again, also unchanged ones. Rarely needed. Default: false.'),
 });
 
-const COUNT = z.number().meta({ type: 'integer', minimum: 0 });
-
 const OUTPUT = z.looseObject({
   repository_id: z.string().describe('Pass this to search_code to search only this repository.'),
   files_indexed: COUNT.describe('Files that were new or changed; 0 if nothing changed.'),
@@ -38,6 +38,9 @@ const OUTPUT = z.looseObject({
   files_deleted: COUNT.describe('Files that left the index because they are gone or ignored now.'),
   files_total: COUNT.describe('Files in the index now.'),
   skipped: z.record(z.string(), COUNT).describe('Files and directories that were left out, by reason.'),
+  skipped_largest: z
+    .array(z.looseObject({ path: z.string(), size_bytes: COUNT, reason: z.string() }))
+    .describe('The largest files that were left out for their size or content.'),
   duration_seconds: z.number(),
   project_id: z.string(),
   database_name: z.string(),
@@ -50,7 +53,8 @@ export function createIndexRepositoryTool(deps: ToolDeps): CodebaseTool {
     name: 'index_repository',
     description:
       'Indexes a repository, so that search_code can search it. Only new and changed files are read again; deleted ' +
-      'ones leave the index. Call it before the first search, and again after larger edits. It never writes to the ' +
+      'ones leave the index. Call it before the first search. Later edits are indexed in the background if index_status says that the ' +
+      'repository is watched; otherwise call it again after them. It never writes to the ' +
       'repository, and searches keep using the former index until the new one is complete. Repeating it is safe but ' +
       'not free: each run reads the repository again. Do not run it twice at once for one project.',
     annotations: {
@@ -79,6 +83,8 @@ export function createIndexRepositoryTool(deps: ToolDeps): CodebaseTool {
       if (!indexed.ok) return indexed;
       const { files_indexed: files, chunks_created: chunks, status } = indexed.value;
       deps.counters.indexed(files, chunks);
+      // From now on it is watched. Its lock is taken before the answer, so that no later call seems to write it.
+      await deps.watch?.refresh();
       const structured = { ...indexed.value, project_id: id, database_name: getDatabaseName(id) };
       return ok({ structured, text: textOf(path, id, indexed.value), isError: status === 'failed' });
     },
@@ -99,6 +105,7 @@ function textOf(path: string, project: string, report: IndexReport): string {
     `${formatCount(files, 'file')} new or changed (${formatCount(report.chunks_created, 'chunk')}), ` +
       `${deleted} deleted, ${total} in the index.`,
     ...(skipped.length === 0 ? [] : [`Skipped: ${skipped.join(', ')}.`]),
+    ...formatLargest(report.skipped_largest),
     ...errors.slice(0, MAX_ERRORS_SHOWN).map((error) => `Error: ${error}`),
     ...(errors.length > MAX_ERRORS_SHOWN ? [`and ${errors.length - MAX_ERRORS_SHOWN} more errors.`] : []),
     `repository_id: ${report.repository_id}`,

@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { formatCount } from '@assay-mcp/kit/counted';
+import type { JsonObject } from '@assay-mcp/kit/json-object';
 import { ok } from '@assay-mcp/kit/result';
+import { describeCheckouts } from '../indexing/describe-checkouts.ts';
 import type { RepositoryStatus } from '../indexing/index-status.ts';
-import { isOpen } from './searchable.ts';
+import { formatLargest } from '../files/skip-reason.ts';
 import { getDatabaseName } from '../projects/project-folders.ts';
+import type { ProjectId } from '../projects/project-id.ts';
 import { resolveProjectToRead } from '../projects/resolve-project.ts';
+import { formatWatchState, type WatchState } from '../watch/watch-state.ts';
+import { readOtherProcessState } from '../watch/watch-service.ts';
 import { createProjectArgument } from './project-argument.ts';
+import { isOpen } from './searchable.ts';
 import { type CodebaseTool, createCodebaseTool } from './tool.ts';
+import { COUNT } from './schemas.ts';
 import { toProjectSources, type ToolDeps } from './tool-deps.ts';
 
 interface Input {
@@ -16,8 +23,6 @@ interface Input {
 const INPUT: z.ZodType<Input> = z.strictObject({
   project_id: createProjectArgument('Default: the project of the working directory, else "default".'),
 });
-
-const COUNT = z.number().meta({ type: 'integer', minimum: 0 });
 
 const OUTPUT = z.object({
   project_id: z.string(),
@@ -36,7 +41,18 @@ const OUTPUT = z.object({
       indexed_at: z.string().nullable(),
       files: COUNT,
       chunks: COUNT,
+      is_missing: z.boolean().describe('Whether the repository is no longer at its path.'),
       languages: z.record(z.string(), COUNT).describe('Files by language.'),
+      watch: z
+        .looseObject({
+          state: z
+            .enum(['on', 'starting', 'elsewhere', 'off'])
+            .describe('on: this process reindexes changed files. elsewhere: another process does.'),
+          folders: COUNT.optional().describe('Number of watched folders.'),
+          reason: z.string().optional().describe('Why it is off.'),
+          message: z.string().optional().describe('What to do about it.'),
+        })
+        .describe('Whether changed files are reindexed in the background.'),
     }),
   ),
   size_bytes: COUNT,
@@ -70,7 +86,9 @@ export function createIndexStatusTool(deps: ToolDeps): CodebaseTool {
       if (!status.ok) return status;
       const access = await deps.access.current();
       const { is_running = false, size_bytes = 0 } = status.value ?? {};
-      const repositories = (status.value?.repositories ?? []).filter(({ path }) => isOpen(path, access));
+      const repositories = (status.value?.repositories ?? [])
+        .filter(({ path }) => isOpen(path, access))
+        .map((one) => ({ ...one, watch: describeWatch(deps, id, one.path) }));
       const current = status.value?.run;
       const run = current !== undefined && isOpen(current.path, access) ? current : null;
       const is_indexed = repositories.some(({ indexed_at }) => indexed_at !== null);
@@ -79,10 +97,38 @@ export function createIndexStatusTool(deps: ToolDeps): CodebaseTool {
         ...{ project_id: id, database_name: getDatabaseName(id), is_indexed, is_running, run },
         ...{ repositories, size_bytes, projects },
       };
-      return ok({ structured, text: textOf(id, structured) });
+      return ok({ structured, text: textOf(id, structured, deps.access.calledAs) });
     },
   });
 }
+
+/** Repositories whose skipped files are named. */
+const MAX_DESCRIBED = 5;
+
+/** As on the wire. Only reads. */
+function describeWatch({ watch, folders }: ToolDeps, project: ProjectId, path: string): ShownWatch {
+  const state =
+    watch?.stateOf(project, path) ??
+    readOtherProcessState(folders, project, path) ??
+    ({ state: 'off', reason: 'DISABLED' } as const);
+  const message = formatWatchState(state);
+  return {
+    state: state.state,
+    ...(state.state === 'on' && { folders: state.folders }),
+    ...(state.state === 'off' && { reason: state.reason }),
+    ...(message !== undefined && { message }),
+  };
+}
+
+type ShownWatch = { readonly state: WatchState['state']; readonly message?: string } & JsonObject;
+type ShownRepository = RepositoryStatus & { readonly watch: ShownWatch };
+
+const WATCHED: Readonly<Record<WatchState['state'], string>> = {
+  on: ', watched',
+  starting: ', about to be watched',
+  elsewhere: ', watched by another process',
+  off: '',
+};
 
 function textOf(
   project: string,
@@ -91,19 +137,33 @@ function textOf(
     is_running,
     projects,
   }: {
-    readonly repositories: readonly RepositoryStatus[];
+    readonly repositories: readonly ShownRepository[];
     readonly is_running: boolean;
     readonly projects: readonly string[];
   },
+  calledAs: string,
 ): string {
   return [
     repositories.length === 0
       ? `Project ${project}: nothing is indexed. Call index_repository with the absolute path of a repository.`
       : `Repositories in project ${project}: ${repositories.length}.`,
     ...repositories.map(
-      ({ path, indexed_at: at, files, chunks, repository_id: repository }) =>
+      ({ path, indexed_at: at, files, chunks, repository_id: repository, is_missing, watch }) =>
         `${JSON.stringify(path)}: ${formatCount(files, 'file')}, ${formatCount(chunks, 'chunk')}, ` +
-        `${at === null ? 'no complete run yet' : `indexed ${at}`}, repository_id ${repository}`,
+        `${at === null ? 'no complete run yet' : `indexed ${at}`}${WATCHED[watch.state]}, repository_id ${repository}` +
+        (is_missing
+          ? `. It is gone; the operator removes it from the index with \`${calledAs} remove ${JSON.stringify(path)}\`.`
+          : '') +
+        (is_missing || watch.message === undefined ? '' : `\n${watch.message}`),
+    ),
+    ...repositories
+      .slice(0, MAX_DESCRIBED)
+      .flatMap(({ last_run }) => formatLargest(last_run?.skipped_largest)),
+    ...describeCheckouts(
+      repositories
+        .filter(({ is_missing }) => !is_missing)
+        .map(({ repository_id: id, path, last_run }) => ({ id, path, head: last_run?.git })),
+      undefined,
     ),
     ...(is_running ? ['A run is under way; searches use the former index until it ends.'] : []),
     ...(projects.length === 0 ? [] : [`All projects: ${projects.join(', ')}.`]),

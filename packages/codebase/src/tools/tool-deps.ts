@@ -5,6 +5,7 @@ import type { ProjectConfigs } from '../projects/project-config.ts';
 import type { ProjectFolders } from '../projects/project-folders.ts';
 import type { ProjectSources } from '../projects/resolve-project.ts';
 import type { Session } from '../session.ts';
+import type { WatchService } from '../watch/watch-service.ts';
 
 /** Dependencies of the tools and resources. */
 export interface ToolDeps {
@@ -14,6 +15,8 @@ export interface ToolDeps {
   readonly access: FolderAccess;
   readonly session: Session;
   readonly counters: Counters;
+  /** Undefined if this process does not watch. */
+  readonly watch?: WatchService | undefined;
 }
 
 export function toProjectSources({ folders, configs, access, session }: ToolDeps): ProjectSources {

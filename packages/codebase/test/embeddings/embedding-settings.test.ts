@@ -38,13 +38,15 @@ test('the kind is inferred from the path of the URL, and the path is completed',
   });
   expect(url('http://h/api/')).toMatchObject({ kind: 'ollama', url: 'http://h/api/embed' });
   expect(url('http://h', { [`${P}KIND`]: 'openai' })).toMatchObject({ url: 'http://h/v1/embeddings' });
+  expect(url('http://h', {})).toMatchObject({ url: 'http://h/v1/embeddings' });
   expect(url('http://h', { [`${P}KIND`]: 'ollama' })).toMatchObject({ url: 'http://h/api/embed' });
 });
 
 test.each([
   [{ URL: 'localhost:11434' }, 'URL'],
   [{ URL: 'http://user:secret@h/v1', MODEL: 'm' }, 'URL'],
-  [{ URL: 'http://h' }, 'KIND'],
+  [{ URL: 'http://h/x' }, 'KIND'],
+  [{ URL: 'http://h' }, 'MODEL'],
   [{ URL: 'http://h/v1', KIND: 'OpenAI', MODEL: 'm' }, 'KIND'],
   [{ URL: 'http://h/v1' }, 'MODEL'],
   [{ URL: 'http://h/v1', MODEL: 'm', BATCH: '0' }, 'BATCH'],

@@ -142,7 +142,7 @@ describe('a status other than 200', () => {
     service.script.push({ kind: 'status', status: 404, body: '{"error":"model \\"m\\" not found"}' });
     const embedded = await embed(['alpha']);
     expect(embedded.ok ? '' : formatEmbeddingFault(embedded.error)).toBe(
-      'The embedding service answered with status 404: model "m" not found. Check ASSAY_CODEBASE_EMBEDDINGS_URL and ASSAY_CODEBASE_EMBEDDINGS_MODEL.',
+      'The embedding service answered with status 404: model "m" not found. Check ASSAY_CODEBASE_EMBEDDINGS_MODEL, and write the whole address in ASSAY_CODEBASE_EMBEDDINGS_URL, such as http://127.0.0.1:11434/api/embed or http://127.0.0.1:8000/v1/embeddings.',
     );
   });
 

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { MIN_PASSPHRASE_LENGTH } from '../core/secrets/credential-names.ts';
+import { MIN_PASSPHRASE_LENGTH } from '../core/fixed-limits.ts';
 import type { Data, DataInput } from './data.ts';
 
 /** Everything that operators created. */

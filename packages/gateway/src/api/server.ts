@@ -316,6 +316,14 @@ export const GATEWAY_TRUST = z
     verified: z.int().meta({
       description: 'Number of tools, as they are now, that a verification on this machine has called.',
     }),
+    studied: z
+      .object({
+        origin: z.string(),
+        tools: z.int().meta({ description: 'Number of its current tools with a verdict.' }),
+        contradicted: NAMED_TOOLS,
+      })
+      .exactOptional()
+      .meta({ description: 'What the study that ships with Assay saw of the package that is started.' }),
     contradicted: NAMED_TOOLS.meta({
       description: 'Tools that did not do what their hints say. Trust changes nothing about those hints.',
     }),

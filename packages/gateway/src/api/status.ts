@@ -1,7 +1,9 @@
 import * as z from 'zod';
 import { SERVER_STATE_NAMES } from '@assay-mcp/kit/server-states';
 import type { CauseCode } from '../core/cause.ts';
+import { type Readiness, READINESS_REASONS } from '../core/readiness.ts';
 import type { Data } from './data.ts';
+import { ACTIVE_STOP, type ActiveStop } from './stop.ts';
 import { TOOL } from './tool.ts';
 
 /** Of this version; clients may see others. */
@@ -103,6 +105,7 @@ export const GATEWAY_STATUS = z
       .exactOptional()
       .meta({ description: 'The toolset that `/mcp` serves. Absent: none is equipped.' }),
     pending: PENDING_REVIEWS,
+    stops: z.array(ACTIVE_STOP).exactOptional().meta({ description: 'What is stopped. Absent: nothing.' }),
   })
   .meta({ id: 'Status' });
 
@@ -159,6 +162,14 @@ export const CATALOG_REPORT = z
 
 export type CatalogReport = Data<typeof CATALOG_REPORT>;
 
+/** What `/ready` answers, with status 503 if it is `unavailable`. */
+export const READINESS = z
+  .object({
+    status: z.enum(['ready', 'degraded', 'unavailable']),
+    reasons: z.array(z.enum(READINESS_REASONS)),
+  })
+  .meta({ id: 'Readiness' }) satisfies z.ZodType<Readiness>;
+
 /** What `/health` shows to callers with the scope `read`; others see `status` alone. */
 export interface Health
   extends
@@ -171,4 +182,8 @@ export interface Health
   readonly status: 'ok' | 'starting' | 'degraded' | 'stopping';
   /** Why nothing can be saved, or why changes by other processes are polled. */
   readonly storeFault?: string;
+  /** Why what the store keeps encrypted cannot be decrypted. */
+  readonly keyFault?: string;
+  /** What operators have stopped. */
+  readonly stops?: readonly ActiveStop[];
 }

@@ -15,7 +15,7 @@ const HINT_CLAIM = z
     value: z.boolean(),
     kind: z.enum(['declared', 'inferred', 'override', 'observed']),
     source: z
-      .enum(['server', 'operator', 'config_file', 'document', 'module', 'rule', 'verification'])
+      .enum(['server', 'operator', 'config_file', 'document', 'module', 'rule', 'verification', 'study'])
       .meta({ description: 'The kind of party that made the claim.' }),
     origin: z
       .string()
@@ -316,6 +316,10 @@ const TOOL_SUMMARY = TOOL.pick({
     ),
     isConsistent: z.literal(true).exactOptional().meta({
       description: 'A verification of this definition saw it do what a hint says, and contradicted none.',
+    }),
+    studied: z.string().exactOptional().meta({
+      description:
+        'What the study that ships with Assay saw of exactly these installed files and this definition: `version 1.2.3 was seen to only read in 14 calls`.',
     }),
     lint: z.array(LINT_FINDING.pick({ rule: true, level: true })),
     drift: DRIFT.pick({ isDangerous: true }).exactOptional(),

@@ -3,6 +3,7 @@ import { signIn } from '../adapters/auth/sign-in.ts';
 import { forget, toShownCredentials } from '../adapters/auth/sign-out.ts';
 import { VERSION } from '@assay-mcp/kit/version';
 import { formatCause, type Cause } from '../core/cause.ts';
+import { computeOwnClient, type OwnClient } from '../core/own-client.ts';
 import type { ReachRules } from '../core/reach-rules.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
@@ -11,7 +12,6 @@ import type { ShownCredential, SignInRequest, SignOutReport } from '../gateway/p
 import { openBrowser } from '@assay-mcp/kit/platform/browser';
 import { waitForStop } from '@assay-mcp/kit/platform/stop-signals';
 import { withEnvironment } from './environment.ts';
-import { getKeyLocation } from './keys.ts';
 import { createResolver } from './references.ts';
 import type { AppOptions } from '../core/command-options.ts';
 import { readConfig } from './plan.ts';
@@ -25,12 +25,12 @@ export function signInAt(
   request: SignInRequest,
   options: AppOptions,
 ): Promise<Result<ShownCredential, Refusal>> {
-  return withCredentials(options, async ({ credentials, servers, rules, resolve }) => {
+  return withCredentials(options, async ({ credentials, servers, rules, ownClient, resolve }) => {
     const spec = serverIn(servers, request.server);
     if (!spec.ok) return spec;
     const stopped = new AbortController();
     void waitForStop().then(() => stopped.abort());
-    const deps = { credentials, openBrowser, version: VERSION, signal: stopped.signal, rules };
+    const deps = { credentials, openBrowser, version: VERSION, signal: stopped.signal, rules, ownClient };
     const resolved = await resolve(spec.value);
     if (!resolved.ok)
       return err({
@@ -76,6 +76,7 @@ export function signOutAt(
 interface Known {
   readonly servers: readonly ServerSpec[];
   readonly rules: ReachRules;
+  readonly ownClient: OwnClient | undefined;
 }
 
 interface OpenCredentials extends Known {
@@ -98,7 +99,7 @@ function withCredentials<T>(
     const learn = (secrets: readonly string[]): void => environment.secrets.add(secrets);
     const credentials = new EncryptedCredentials({
       store: store.value,
-      place: getKeyLocation(environment),
+      keys: environment.keys,
       learn,
     });
     const resolver = createResolver(environment);
@@ -106,6 +107,7 @@ function withCredentials<T>(
       credentials,
       servers: config.servers,
       rules: toReachRules(settings, environment.configEnvironment),
+      ownClient: computeOwnClient(settings['auth.publicUrl']),
       resolve: (spec) => {
         const references = spec.references?.filter(({ member }) => member === 'proxy');
         return resolver.resolve({ ...spec, references });

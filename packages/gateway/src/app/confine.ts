@@ -8,6 +8,7 @@ import type { TwinRights } from '@assay-mcp/sandbox/rights';
 import type { ServerSpec } from '../core/server-spec.ts';
 import { getSourceKind } from '../core/sources/source-kinds.ts';
 import type { Command } from '@assay-mcp/sandbox/rights';
+import { locateKeyFile } from './environment.ts';
 
 export interface ConfineOptions {
   /** The value of `--config`. */
@@ -27,7 +28,9 @@ export function confineIn(home: string, { config, configEnvironment, servers }: 
     const { recall, allRoots } = await openDeclared(home);
     const others: ConfineContext['others'] = (command, writable) =>
       findForeignFiles({ command, writable, servers: servers?.() ?? [], configEnvironment });
-    return confineWith([home, path], { preload, recall, others, otherRoots: allRoots })(...given);
+    const keyFile = locateKeyFile(configEnvironment);
+    const hidden = [home, path, ...(keyFile === undefined ? [] : [keyFile])];
+    return confineWith(hidden, { preload, recall, others, otherRoots: allRoots })(...given);
   };
 }
 

@@ -7,9 +7,9 @@ import { locateHome } from '@assay-mcp/kit/platform/locate-home';
 import { findOwnEntries } from '../adapters/config/client-configs/find-clients.ts';
 import { createUpstreamConnectors } from '../adapters/upstream/connect.ts';
 import { inspectStore } from '../adapters/store/inspect-store.ts';
-import { isCredentialName } from '../core/secrets/credential-names.ts';
+import { isCredentialName } from '@assay-mcp/kit/credential-names';
 import { LOG_LEVELS } from '../adapters/telemetry/log.ts';
-import { maskShapes } from '../core/secrets/secret-shapes.ts';
+import { maskShapes } from '@assay-mcp/kit/secret-shapes';
 import { listEnvironmentSecrets, listServerSecrets } from '../core/secrets/secret-values.ts';
 import { Secrets } from '../core/secrets/secrets.ts';
 import { formatRefusal } from '../core/sentences.ts';
@@ -20,7 +20,8 @@ import { checkConfined, checkSandbox, checkSharedNetwork, checkState } from '../
 import { checkClients, type ClientEntry } from '../core/check-clients.ts';
 import { checkCommands } from '../core/check-commands.ts';
 import { checkConfig } from '../core/check-config.ts';
-import { checkPolicy } from '../core/check-policy.ts';
+import { checkKeys } from '../core/check-keys.ts';
+import { checkNotices, checkPolicy, checkStops, type NoticeFacts } from '../core/check-policy.ts';
 import { checkHome, checkNode, checkOpenFiles, checkStore } from '../core/check-machine.ts';
 import { checkServers, type ServerWarning } from '../core/check-servers.ts';
 import type { ToolRecord } from '../core/hints/tool-record.ts';
@@ -30,6 +31,7 @@ import type { ReachRules } from '../core/reach-rules.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import { getDefaultSettings, resolveSettings } from '../core/resolve-settings.ts';
 import type { Settings } from '../core/settings.ts';
+import type { Stop } from '../core/stops.ts';
 import { Catalog } from '../gateway/catalog/catalog.ts';
 import { examineServers, type CollectedLogs } from '../gateway/services/examine-servers.ts';
 import type { Log } from '../gateway/ports/log.ts';
@@ -37,6 +39,7 @@ import type { Memory } from '../gateway/ports/link.ts';
 import type { Credentials } from '../gateway/ports/credentials.ts';
 import {
   type Environment,
+  createEncryptionKeys,
   createHomeStore,
   isOpenWith,
   listSecretFiles,
@@ -55,12 +58,14 @@ import { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { RecordCache } from '../gateway/ports/records.ts';
 import { createResolver, withReferences } from './references.ts';
 import { connectAll, toReachRules } from './sources.ts';
-import { openCredentials } from './keys.ts';
+import { inspectKeys, openCredentials } from './keys.ts';
 import { inspectCommands, inspectHome } from './machine-facts.ts';
 import { Cleanup } from '@assay-mcp/kit/platform/cleanup';
 import { isAbsolute, join } from 'node:path';
 import { findServe, SERVE_FILE } from '../adapters/store/running-serve.ts';
-import { getOpenFilesLimit } from '@assay-mcp/kit/platform/machine';
+import { formatNotifier, NOTICE_SETTINGS } from '../core/notices.ts';
+import { readNotifiers } from './notices.ts';
+import { findCommand, getOpenFilesLimit } from '@assay-mcp/kit/platform/machine';
 import { PLAIN_LAUNCHER } from '@assay-mcp/kit/platform/launcher';
 import { findExposedFiles, findUnsafePath } from '@assay-mcp/kit/platform/path-safety';
 import { getSourceKind } from '../core/sources/source-kinds.ts';
@@ -83,8 +88,11 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
   const rules = toReachRules(settings, configEnvironment);
   const cleanup = new Cleanup();
   const store = createHomeStore({ home, configEnvironment, log: NO_LOG, cleanup });
-  const credentials = openCredentials({ home, configEnvironment, log: NO_LOG, secrets, store }, { rules });
-  const resolver = openResolver({ home, configEnvironment, secrets, store, cleanup });
+  const keys = createEncryptionKeys({ home, configEnvironment, log: NO_LOG });
+  const databaseUrl = getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL');
+  const inspectedStore = await inspectStore({ home, databaseUrl });
+  const credentials = openCredentials({ keys, log: NO_LOG, secrets, store }, { rules });
+  const resolver = openResolver({ home, configEnvironment, keys, secrets, store, cleanup });
   const notStarted = await findNotStarted(options, home);
   const atFault = commands.filter(({ level }) => level === 'problem').map(({ about }) => about);
   const findings = [
@@ -93,6 +101,8 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
       rules: inspected.config?.rules ?? [],
       isOpen: isOpenWith(settings, configEnvironment),
     }),
+    ...checkNotices(await inspectNotifiers(settings, configEnvironment)),
+    ...checkStops(knownStops(home, configEnvironment)),
     ...checkOwnNode(),
     ...commands,
     ...checkClients(await inspectClients(options)),
@@ -101,9 +111,8 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
       unsafe: findUnsafePath(home, configEnvironment),
       exposed: findExposedFiles(listSecretFiles(home), configEnvironment),
     }),
-    ...checkStore(
-      await inspectStore({ home, databaseUrl: getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL') }),
-    ),
+    ...checkStore(inspectedStore),
+    ...checkKeys(await inspectKeys({ keys, configEnvironment, log: NO_LOG }, inspectedStore)),
     ...checkOpenFiles(getOpenFilesLimit()),
     ...(await sandboxFindings(servers, confineIn(home, { config: options.config, configEnvironment }))),
     ...checkRoots(await inspectRoots({ home, config: options.config, configEnvironment, servers })),
@@ -127,8 +136,11 @@ export async function examine(options: DiagnosticsOptions, signal: AbortSignal):
 }
 
 function checkOwnNode(): readonly Finding[] {
-  const { execPath, versions } = process;
-  return checkNode({ version: versions.node, execPath, minVersion: MIN_NODE_VERSION, ownVersion: VERSION });
+  const { execPath, versions, env } = process;
+  return checkNode({
+    ...{ version: versions.node, execPath, minVersion: MIN_NODE_VERSION, ownVersion: VERSION },
+    checksCertificates: env['NODE_TLS_REJECT_UNAUTHORIZED'] !== '0',
+  });
 }
 
 /** The value of `--config` may be created later, that of `--home` too; a program must be there. */
@@ -259,11 +271,41 @@ function keptTools(home: string, { env }: ConfigEnvironment): readonly ToolRecor
   return recalled.flatMap((record) => (record.kind === 'tool' ? (record.body ?? []) : []));
 }
 
+/** Whether programs that send notices are there. Nothing is sent. */
+function inspectNotifiers(
+  settings: Settings,
+  { env, home }: ConfigEnvironment,
+): Promise<readonly NoticeFacts[]> {
+  return Promise.all(
+    [...readNotifiers(settings)].map(async ([topic, notifier]) => {
+      const target = formatNotifier(notifier);
+      const found =
+        notifier.kind === 'webhook'
+          ? undefined
+          : await findCommand(target, { cwd: home, path: env['PATH'] ?? '' });
+      return {
+        ...{ setting: NOTICE_SETTINGS[topic], kind: notifier.kind, target },
+        isFound: found?.kind === 'found',
+        hasPublicUrl: settings['auth.publicUrl'] !== '',
+      };
+    }),
+  );
+}
+
+/** What is stopped, as last known to a program of this home. */
+function knownStops(home: string, { env }: ConfigEnvironment): readonly Stop[] {
+  const { recalled = [] } = openRecordsFile(home, getVariable(env, 'ASSAY_DATABASE_URL'));
+  return recalled.flatMap((record) => (record.kind === 'stops' ? (record.body?.stops ?? []) : []));
+}
+
 /** Reads the store for a server whose entry refers to a secret, and only then. */
 function openResolver({
   cleanup,
   ...means
-}: Pick<Environment, 'home' | 'configEnvironment' | 'secrets' | 'store' | 'cleanup'>): ReferenceResolver {
+}: Pick<
+  Environment,
+  'home' | 'configEnvironment' | 'keys' | 'secrets' | 'store' | 'cleanup'
+>): ReferenceResolver {
   const { store } = means;
   const records = new RecordReplica({ open: () => store.open(), cache: NO_CACHE, log: NO_LOG });
   cleanup.defer(() => records.close());

@@ -1,13 +1,14 @@
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
+import { EncryptionKeys } from '../adapters/auth/encryption-keys.ts';
 import type { ConfigEnvironment } from '../adapters/config/load-config.ts';
 import { toConfigEnvironment } from '@assay-mcp/kit/platform/locate-config';
-import { locateHome } from '@assay-mcp/kit/platform/locate-home';
+import { expandHome, locateHome } from '@assay-mcp/kit/platform/locate-home';
 import { isStoreThere } from '../adapters/store/is-store-there.ts';
 import type * as OpenStore from '../adapters/store/open-store.ts';
 import { openRecordsFile } from '../adapters/store/records-file.ts';
 import type { LogFileOptions } from '../adapters/telemetry/log-file.ts';
 import { logPeerFaults } from '../adapters/telemetry/peer-fault-log.ts';
-import { LOG_LEVELS, openLog } from '../adapters/telemetry/log.ts';
+import { LOG_LEVELS, openLog, openStderr } from '../adapters/telemetry/log.ts';
 import { withRecentLines } from '../adapters/telemetry/recent-lines.ts';
 import { createTraceStarter } from '../adapters/telemetry/new-trace.ts';
 import { listEnvironmentSecrets } from '../core/secrets/secret-values.ts';
@@ -17,6 +18,7 @@ import { RecentTraffic } from '../adapters/telemetry/traffic-log.ts';
 import { VERSION } from '@assay-mcp/kit/version';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
+import { isPublicUrl } from '../core/auth-settings.ts';
 import type { Settings } from '../core/settings.ts';
 import { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { Log } from '../gateway/ports/log.ts';
@@ -31,6 +33,7 @@ import {
   findUnsafePath,
 } from '@assay-mcp/kit/platform/path-safety';
 import type { AppOptions } from '../core/command-options.ts';
+import { type Exports, openExports } from './open-exports.ts';
 
 export interface EnvironmentOptions extends AppOptions {
   /** For a command that exits by itself: only errors are logged. */
@@ -53,6 +56,11 @@ export interface Environment {
   /** Known secrets, masked in all output. */
   readonly secrets: Secrets;
   readonly telemetry: Telemetry;
+  /** Writes a line where the log goes. */
+  readonly writeLine: (line: string) => void;
+  /** Undefined if nothing is exported by OTLP. */
+  readonly otlp: Exports | undefined;
+  readonly keys: EncryptionKeys;
   readonly store: HomeStore;
   /** One replica of the operators' records for the process, read from a file until the store is needed. */
   readonly records: () => RecordReplica;
@@ -106,34 +114,41 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
   if (unsafe !== undefined) return err(unsafe);
   const exposed = findExposedFiles(listSecretFiles(home), configEnvironment);
   for (const file of exposed) if (file.unsafe !== undefined) return err(file.unsafe);
-  const level = getVariable(configEnvironment.env, 'ASSAY_LOG_LEVEL') ?? (options.isQuiet ? 'error' : 'info');
-  if (!LOG_LEVELS.includes(level))
-    return err({
-      code: 'SETTING_INVALID',
-      name: 'ASSAY_LOG_LEVEL',
-      reason: `it must be one of ${LOG_LEVELS.join(', ')}`,
-    });
+  const read = readLogLevel(configEnvironment, options);
+  if (!read.ok) return read;
+  const level = read.value;
   const secrets = new Secrets();
   secrets.add(listEnvironmentSecrets(configEnvironment.env));
   const mask = (text: string): string => secrets.mask(text);
-  const { writeLog: write } = options;
-  const isTerminal = write === undefined && process.stderr.isTTY;
+  const { writeLog } = options;
+  const isTerminal = writeLog === undefined && process.stderr.isTTY;
   const terminal = isTerminal ? { hasColours: process.stderr.hasColors() } : undefined;
+  const writeLine = writeLog ?? openStderr(terminal);
   const { transport, meter } = options;
   const cleanup = new Cleanup();
   const shownLevel = options.hidesLog === true ? 'silent' : level;
-  const shown = openLog({ level: shownLevel, terminal, mask, write });
+  const shown = openLog({ level: shownLevel, terminal, mask, write: writeLine });
   // Only `serve` keeps its log, for `assay logs`; whoever embeds it takes the lines.
-  const isKept = transport === 'tcp' && write === undefined;
+  const isKept = transport === 'tcp' && writeLog === undefined;
   const written = isKept ? await keepLog(shown, { home, mask, cleanup }) : shown;
+  const otlp = await openExports(options, { env: configEnvironment.env, log: written, secrets, cleanup });
+  const exported = otlp === undefined ? written : otlp.exportLines(written, level);
   // Only `serve` has pages that show them.
   const { log, recent: recentLines } =
-    transport === 'tcp' ? withRecentLines(written, { mask, nowMs: () => Date.now() }) : withoutLines(written);
+    transport === 'tcp'
+      ? withRecentLines(exported, { mask, nowMs: () => Date.now() })
+      : withoutLines(exported);
   cleanup.defer(logPeerFaults(log));
   await hide(exposed, log);
-  const tracer = await openTracer({ version: VERSION, transport });
+  const tracer = (await openTracer({ version: VERSION, transport })) ?? otlp?.tracer;
   const telemetry = { meter, tracer, traffic: trafficLog(log, level), newTrace: createTraceStarter(), mask };
-  const store = createHomeStore({ home, configEnvironment, log, cleanup });
+  const keys = createEncryptionKeys({ home, configEnvironment, log });
+  const readable = keys.file === undefined ? ok(undefined) : await keys.read();
+  if (!readable.ok) {
+    await cleanup.close();
+    return readable;
+  }
+  const store = createHomeStore({ home, configEnvironment, log, cleanup, meter });
   const records = recordsOf({ home, configEnvironment, log, store, cleanup });
   return ok({
     options,
@@ -143,10 +158,45 @@ async function openEnvironment(options: EnvironmentOptions): Promise<Result<Envi
     recentLines,
     secrets,
     telemetry,
+    otlp,
+    writeLine,
+    keys,
     store,
     records,
     cleanup,
   });
+}
+
+function readLogLevel(
+  { env }: ConfigEnvironment,
+  { isQuiet }: Pick<EnvironmentOptions, 'isQuiet'>,
+): Result<string, Refusal> {
+  const level = getVariable(env, 'ASSAY_LOG_LEVEL') ?? (isQuiet ? 'error' : 'info');
+  if (LOG_LEVELS.includes(level)) return ok(level);
+  const reason = `it must be one of ${LOG_LEVELS.join(', ')}`;
+  return err({ code: 'SETTING_INVALID', name: 'ASSAY_LOG_LEVEL', reason });
+}
+
+/** The encryption keys of a home. */
+export function createEncryptionKeys({
+  home,
+  configEnvironment,
+  log,
+}: Pick<Environment, 'home' | 'configEnvironment' | 'log'>): EncryptionKeys {
+  const { env } = configEnvironment;
+  return new EncryptionKeys({
+    home,
+    file: locateKeyFile(configEnvironment),
+    given: getVariable(env, 'ASSAY_ENCRYPTION_KEY'),
+    checks: configEnvironment,
+    log,
+  });
+}
+
+/** The absolute path of ASSAY_KEY_FILE. */
+export function locateKeyFile({ env, cwd, home }: ConfigEnvironment): string | undefined {
+  const file = getVariable(env, 'ASSAY_KEY_FILE');
+  return file === undefined ? undefined : resolve(cwd, expandHome(file, home));
 }
 
 function withoutLines(log: Log): ReturnType<typeof withRecentLines> {
@@ -194,15 +244,16 @@ async function hide(exposed: readonly ExposedFile[], log: Log): Promise<void> {
 
 type StoreModule = typeof OpenStore;
 type StoreNeeds = Pick<Environment, 'home' | 'log' | 'cleanup'> & {
+  readonly meter?: Meter | undefined;
   readonly configEnvironment: Pick<ConfigEnvironment, 'env'>;
 };
 
 /** Loads the store's dependencies only when it is opened. */
-export function createHomeStore({ home, configEnvironment, log, cleanup }: StoreNeeds): HomeStore {
+export function createHomeStore({ home, configEnvironment, log, cleanup, meter }: StoreNeeds): HomeStore {
   let opening: Promise<Result<Store, Refusal>> | undefined;
   let isOpen = false;
   const load = (): Promise<StoreModule> => import('../adapters/store/open-store.ts');
-  const open = async ({ openStore }: StoreModule): Promise<Result<Store, Refusal>> => {
+  const open = async ({ openStore, meterStore }: StoreModule): Promise<Result<Store, Refusal>> => {
     const opened = await openStore({
       home,
       databaseUrl: getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL'),
@@ -210,7 +261,7 @@ export function createHomeStore({ home, configEnvironment, log, cleanup }: Store
     });
     isOpen = opened.ok;
     if (!opened.ok) opening = undefined;
-    return opened;
+    return opened.ok && meter !== undefined ? ok(meterStore(opened.value, meter)) : opened;
   };
   cleanup.defer(async () => {
     const opened = await opening;
@@ -258,8 +309,15 @@ export function getVariable(env: ConfigEnvironment['env'], name: string): string
   return value === '' ? undefined : value;
 }
 
-/** Whether clients on this machine need no token. Setting ASSAY_TOKEN or an issuer makes one required. */
-export function isOpenWith(settings: Settings, { env }: ConfigEnvironment): boolean {
+/**
+ * Whether clients on this machine need no token. ASSAY_TOKEN or an issuer makes one required, and so does a public URL:
+ * a proxy on this machine then passes on the requests of others, with any Host that they choose.
+ */
+export function isOpenWith(
+  settings: Pick<Settings, 'mcp.access' | 'auth.issuer' | 'auth.publicUrl'>,
+  { env }: Pick<ConfigEnvironment, 'env'>,
+): boolean {
   const hasToken = getVariable(env, 'ASSAY_TOKEN') !== undefined;
-  return settings['mcp.access'] === 'open' && !hasToken && settings['auth.issuer'] === '';
+  const isPublic = isPublicUrl(settings['auth.publicUrl']);
+  return settings['mcp.access'] === 'open' && !hasToken && !isPublic && settings['auth.issuer'] === '';
 }

@@ -1,3 +1,4 @@
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { STOP_TARGET } from '../core/attach.ts';
 import type { Refusal } from '../core/refusal.ts';
@@ -8,7 +9,12 @@ import { locateHome } from '@assay-mcp/kit/platform/locate-home';
 import { sha256 } from '@assay-mcp/kit/digest';
 import { isJsonObject } from '@assay-mcp/kit/json-object';
 import { pause } from '@assay-mcp/kit/platform/pause';
-import { acquireLock, readLock, type ProcessLock } from '@assay-mcp/kit/platform/process-lock';
+import {
+  acquireLock,
+  type LockHolder,
+  readLock,
+  type ProcessLock,
+} from '@assay-mcp/kit/platform/process-lock';
 import { sendOverSocket } from '@assay-mcp/kit/platform/socket-request';
 
 /** What a gateway writes into its lock, for processes that attach to it. */
@@ -64,6 +70,15 @@ export async function acquireGateway(
 export function findGateway(place: GatewayPlace): RunningGateway | undefined {
   const holder = readLock(lockPath(place));
   return holder && toRunning(holder.pid, holder.details);
+}
+
+/** A gateway of any config that runs with this home. */
+export async function findAnyGateway(home: string): Promise<LockHolder | undefined> {
+  const names = await readdir(home).catch(() => []);
+  return names
+    .filter((name) => /^gateway-[\da-f]{16}\.lock$/.test(name))
+    .map((name) => readLock(join(home, name)))
+    .find((holder) => holder !== undefined);
 }
 
 /** Asks a gateway to end. Returns whether it has heard. */

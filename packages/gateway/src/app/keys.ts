@@ -1,12 +1,17 @@
 import { randomBytes, randomUUID } from 'node:crypto';
-import type { KeyLocation } from '../adapters/auth/encryption-key.ts';
+import { DerivedKeys, readRetiringKeys } from '../adapters/auth/derived-keys.ts';
+import { findKeyFault, KeyCheck } from '../adapters/auth/key-check.ts';
 import { ServerCredentials } from '../adapters/auth/server-credentials.ts';
 import { createSignedTaskIds } from '../adapters/auth/task-ids.ts';
 import { maskApprovalArguments, maskArguments } from '../adapters/telemetry/shown-arguments.ts';
+import type { KeyReport } from '../core/check-keys.ts';
+import type { StoreFacts } from '../core/check-machine.ts';
 import type { ReachRules } from '../core/reach-rules.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { ok, type Result } from '@assay-mcp/kit/result';
 import { formatRefusal } from '../core/sentences.ts';
+import { waitAtMost } from '@assay-mcp/kit/platform/pause';
+import { watchFile } from '@assay-mcp/kit/platform/watch-file';
 import type { Settings } from '../core/settings.ts';
 import { type RelayDeps, relayDeps, type RelayDepsOptions } from '../gateway/catalog/call-deps.ts';
 import { StoredResults } from '../gateway/catalog/stored-results.ts';
@@ -15,6 +20,7 @@ import type { Credentials } from '../gateway/ports/credentials.ts';
 import { createRelay } from '../gateway/relay/pipeline.ts';
 import type { Relay } from '../gateway/relay/call.ts';
 import type { Sealer, TaskAccess, TaskIds } from '../gateway/ports/sealing.ts';
+import type { Store, StoredKey } from '../gateway/ports/store.ts';
 import { type Environment, type HomeStore, getVariable } from './environment.ts';
 
 interface CredentialsOptions {
@@ -24,18 +30,12 @@ interface CredentialsOptions {
 
 /** The stored sign-ins of this home. The caller closes it. */
 export function openCredentials(
-  {
-    home,
-    configEnvironment,
-    log,
-    secrets,
-    store,
-  }: Pick<Environment, 'home' | 'configEnvironment' | 'log' | 'secrets' | 'store'>,
+  { keys, log, secrets, store }: Pick<Environment, 'keys' | 'log' | 'secrets' | 'store'>,
   { isPersonal = false, rules }: CredentialsOptions,
 ): Credentials {
   return new ServerCredentials({
     store,
-    place: getKeyLocation({ home, configEnvironment }),
+    keys,
     learn: (found, owner) => (owner === undefined ? secrets.add(found) : secrets.addRotating(owner, found)),
     isPersonal,
     log,
@@ -43,12 +43,44 @@ export function openCredentials(
   });
 }
 
-/** The location of the key that encrypts sign-ins. */
-export function getKeyLocation({
-  home,
+/** Keys for what clients carry. Homes that share a database have the same encryption key only if a variable names it. */
+export function createDerivedKeys({
+  keys,
   configEnvironment,
-}: Pick<Environment, 'home' | 'configEnvironment'>): KeyLocation {
-  return { home, given: getVariable(configEnvironment.env, 'ASSAY_ENCRYPTION_KEY') };
+  log,
+}: Pick<Environment, 'keys' | 'configEnvironment' | 'log'>): DerivedKeys {
+  const isCommon = keys.isShared || getVariable(configEnvironment.env, 'ASSAY_DATABASE_URL') === undefined;
+  return new DerivedKeys({ keys, isCommon, log });
+}
+
+/** Compares the encryption keys with that of the store, from now on. The returned function tells the present fault. */
+export async function followKeys(environment: Environment, store: Store): Promise<() => Refusal | undefined> {
+  const { keys, log, cleanup } = environment;
+  const isDerived = createDerivedKeys(environment).isUsed;
+  const check = new KeyCheck({ keys, isDerived, store, log });
+  // Servers whose entries or secrets need a key from a changed file do not wait for a request.
+  const watching = keys.file === undefined ? undefined : watchFile(keys.file, () => void keys.read(true));
+  cleanup.defer(async () => {
+    watching?.close();
+    await check.close();
+  });
+  await check.start();
+  return () => check.fault;
+}
+
+/** Compares the encryption keys with a store that is not opened for it. */
+export async function inspectKeys(
+  environment: Pick<Environment, 'keys' | 'configEnvironment' | 'log'>,
+  { is, keyCheck }: Pick<StoreFacts, 'is' | 'keyCheck'>,
+): Promise<KeyReport> {
+  const read = await environment.keys.read();
+  const keys = read.ok ? read.value : [];
+  return {
+    fault: read.ok ? findKeyFault(keys, keyCheck) : read.error,
+    count: keys.length,
+    place: keys[0]?.place,
+    areStored: is === 'whole' && !createDerivedKeys(environment).isUsed,
+  };
 }
 
 /** Approvals of calls, which are kept in the store of the home. */
@@ -70,20 +102,19 @@ export function openApprovals(
 
 /** The call pipeline. The ciphers are loaded on first use. */
 export function openRelay(
-  {
-    log,
-    store,
-    options,
-    telemetry,
-    cleanup,
-  }: Pick<Environment, 'log' | 'store' | 'options' | 'telemetry' | 'cleanup'>,
+  environment: Pick<
+    Environment,
+    'keys' | 'configEnvironment' | 'log' | 'store' | 'options' | 'telemetry' | 'cleanup'
+  >,
   settings: Settings,
   given: Pick<RelayDepsOptions, 'policy' | 'labels' | 'callLog' | 'approvals' | 'tasks'>,
 ): Relay {
+  const { log, store, options, telemetry, cleanup } = environment;
+  const derivedKeys = createDerivedKeys(environment);
   let sealer: Promise<Sealer> | undefined;
   const load = async (): Promise<Sealer> => {
     const { KeySealer } = await import('../adapters/auth/sealer.ts');
-    return new KeySealer({ log, openStore: () => store.open() });
+    return new KeySealer({ derivedKeys, log, openStore: () => store.open() });
   };
   const loaded = (): Promise<Sealer> => (sealer ??= load());
   const storedResults = new StoredResults({
@@ -112,12 +143,66 @@ const PURPOSE = 'task-ids';
 const KEY_BYTES = 32;
 /** After a failure the store is not asked again for this many ms, so that tasks do not wait for it. */
 const RETRY_MS = 10_000;
+/** Time in ms that tasks wait for the store. */
+const WAIT_MS = 1_000;
+const WARNING = 'ids of tasks will not outlast this process';
+
+/** Task ids under a key that survives a restart and is the same on every replica. */
+export function openTaskIds(
+  environment: Pick<Environment, 'keys' | 'configEnvironment' | 'log' | 'store'>,
+): TaskAccess['ids'] {
+  const derivedKeys = createDerivedKeys(environment);
+  return derivedKeys.isUsed ? deriveTaskIds(environment, derivedKeys) : openStoredTaskIds(environment);
+}
+
+/**
+ * Under derived keys: the newest one signs. Ids that were signed with a key of the store, before keys were derived, are
+ * valid until that key has retired.
+ */
+function deriveTaskIds({ store }: Pick<Environment, 'store'>, derivedKeys: DerivedKeys): TaskAccess['ids'] {
+  const passing = randomBytes(KEY_BYTES);
+  const readRetiring = createRetiringReader(store);
+  let known: { readonly from: readonly (readonly StoredKey[])[]; readonly ids: TaskIds } | undefined;
+  return async () => {
+    const from = [await derivedKeys.list(PURPOSE, WARNING), await readRetiring()];
+    if (known?.from.every((keys, at) => keys === from[at]) === true) return known.ids;
+    const [derived = [], retiring = []] = from;
+    const bytes = (keys: readonly StoredKey[]): readonly Buffer[] => keys.map((key) => key.bytes);
+    const [newest, ...older] = bytes(derived);
+    // What was issued while there was no encryption key remains valid.
+    const others = [...older, ...bytes(retiring)];
+    const ids = createSignedTaskIds(
+      newest === undefined ? [passing, ...others] : [newest, ...others, passing],
+    );
+    known = { from, ids };
+    return ids;
+  };
+}
+
+const NONE: readonly StoredKey[] = [];
+
+/** The keys of the store that are still valid. */
+function createRetiringReader(store: HomeStore): () => Promise<readonly StoredKey[]> {
+  let read: { readonly keys: readonly StoredKey[]; readonly untilMs: number } | undefined;
+  let startedMs = -Infinity;
+  const start = async (): Promise<void> => {
+    startedMs = performance.now();
+    const opened = await store.open();
+    const found = opened.ok ? await readRetiringKeys(opened.value, PURPOSE, Date.now()) : opened;
+    if (found.ok) read = found.value;
+  };
+  return async () => {
+    // New tasks do not need the store, so they do not wait for one that hangs.
+    if (read === undefined && performance.now() - startedMs > RETRY_MS) await waitAtMost(start(), WAIT_MS);
+    return read !== undefined && Date.now() < read.untilMs ? read.keys : NONE;
+  };
+}
 
 /**
  * Task ids under a key from the store, so that they survive a restart and are valid on every replica. The store is
  * opened for the first task. While it is unavailable, a key of this process is used.
  */
-export function openTaskIds({ log, store }: Pick<Environment, 'log' | 'store'>): TaskAccess['ids'] {
+function openStoredTaskIds({ log, store }: Pick<Environment, 'log' | 'store'>): TaskAccess['ids'] {
   const passing = randomBytes(KEY_BYTES);
   const alone = createSignedTaskIds([passing]);
   let asking: Promise<TaskIds | undefined> | undefined;
@@ -127,7 +212,7 @@ export function openTaskIds({ log, store }: Pick<Environment, 'log' | 'store'>):
     // Ids issued meanwhile remain valid when the store is back.
     if (key.ok) return createSignedTaskIds([key.value, passing]);
     const cause = formatRefusal(key.error);
-    if (failedMs === undefined) log.warn('ids of tasks will not outlast this process', { cause });
+    if (failedMs === undefined) log.warn(WARNING, { cause });
     failedMs = performance.now();
     asking = undefined;
     return undefined;

@@ -4,6 +4,7 @@ import { locateConfig } from '@assay-mcp/kit/platform/locate-config';
 import { openCatalogFile } from '../adapters/store/catalog-file.ts';
 import { limitLog } from '../adapters/telemetry/limited-log.ts';
 import { maskConnect } from '../adapters/telemetry/masked-connect.ts';
+import { countSignInFailure } from '../adapters/telemetry/sign-in-failures.ts';
 import { createUpstreamConnectors } from '../adapters/upstream/connect.ts';
 import { OWN_INFO } from '@assay-mcp/kit/version';
 import { FIXED_LIMITS } from '../core/fixed-limits.ts';
@@ -23,10 +24,14 @@ import type { SessionLabels } from '../gateway/catalog/session-labels.ts';
 import type { TokenPreferences } from '../gateway/services/token-preferences.ts';
 import type { SoleClient } from '../gateway/catalog/client-session.ts';
 import type { View } from '../gateway/catalog/view.ts';
+import type { EventLog } from '../gateway/ports/event-log.ts';
+import type { Connect } from '../gateway/ports/link.ts';
 import type { Log } from '../gateway/ports/log.ts';
+import type { Telemetry } from '../gateway/ports/telemetry.ts';
 import type { Relay } from '../gateway/relay/call.ts';
 import type { Era } from '@assay-mcp/protocol/eras';
 import { openCallLog } from './call-log.ts';
+import { openEvents } from './open-events.ts';
 import { listCommands, confineIn, declarePaths } from './confine.ts';
 import { getMaxStarts, type EarlyStart } from './early-start.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
@@ -67,6 +72,8 @@ export interface ConfiguredCatalog extends OpenCatalog {
   readonly policy: CallPolicy;
   readonly labels: SessionLabels;
   readonly approvals: Approvals;
+  /** Undefined if no events are written. */
+  readonly events: EventLog | undefined;
   readonly tokenPreferences: TokenPreferences;
   readonly identify: TokenPreferences['identify'];
 }
@@ -107,6 +114,8 @@ export async function openCatalog(
   const unknown = known.ok || options.isQuiet ? undefined : known.error;
   const refusal = (given.mayBeEmpty === true ? undefined : emptiness) ?? unknown;
   if (refusal !== undefined) return err(refusal);
+  const events = await openEvents(environment, settings);
+  if (!events.ok) return events;
   const rules = toReachRules(settings, configEnvironment, given.isOnNetwork);
   const policy = new CallPolicy({
     records: records.records,
@@ -130,18 +139,14 @@ export async function openCatalog(
         });
   const opened = await openPlan(config, environment, {
     ...given,
-    ...{ settings, rules, records, policy, labels, approvals, follow, isStored },
+    ...{ settings, rules, records, policy, labels, approvals, follow, isStored, events: events.value },
     isRecorded: !options.isQuiet,
     tasks: options.isQuiet ? undefined : { isAlone: options.transport === 'pipe' },
   });
   return ok({
     ...opened,
     ...openTokenPreferences(environment, { isStored, records, file: config.settings }),
-    records,
-    absence: emptiness,
-    policy,
-    labels,
-    approvals,
+    ...{ records, absence: emptiness, policy, labels, approvals, events: events.value },
     fileSettings: config.settings,
     configPath: config.path,
   });
@@ -182,6 +187,7 @@ interface PlanOptions extends Pick<CatalogOptions, 'early' | 'sole' | 'isPersona
   readonly policy: CallPolicy;
   readonly labels: SessionLabels;
   readonly approvals: Approvals;
+  readonly events: EventLog | undefined;
 }
 
 type OpenPlan = Pick<
@@ -193,8 +199,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
   const { home, log, telemetry, cleanup } = environment;
   const { settings, rules, isRecorded, records } = given;
   const memory = openCatalogFile({ path: join(home, 'catalog.json'), log });
-  const callLog = openCallLog(environment, settings);
-  if (isRecorded) callLog?.start();
+  const callLog = openCallLog(environment, settings, given);
   const credentials = openCredentials(environment, { isPersonal: given.isPersonal?.(settings), rules });
   const servers = openUpstream(environment, given, {
     memory,
@@ -205,7 +210,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     ...{ ...environment, upstream: servers, mask: telemetry.mask, rules },
     configPath: locateConfig({ flag: environment.options.config, ...environment.configEnvironment }).path,
   });
-  const connect = maskConnect(connectWithValues(sources.connect, environment), telemetry.mask);
+  const connect = watchConnect(connectWithValues(sources.connect, environment), telemetry);
   await declarePaths(home, listCommands(plan.servers));
   const addLabels = given.labels.add.bind(given.labels);
   if (given.sole !== undefined) given.sole.addLabels = addLabels;
@@ -231,6 +236,7 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     tasks: given.tasks && { ...given.tasks, ids: openTaskIds(environment) },
   });
   await records.registered.follow(catalog);
+  cleanup.defer(environment.keys.onChange(() => void records.registered.settled()));
   // After a sign-in, connect servers that were waiting for it.
   credentials.onNews((name) => void catalog.servers.find(({ spec }) => spec.name === name)?.tryNow());
   cleanup.defer(reconnectOnSecrets(environment, catalog));
@@ -247,6 +253,11 @@ async function openPlan(plan: Plan, environment: Environment, given: PlanOptions
     following.start();
   };
   return { environment, catalog, relay, settings, rules, start, close: () => cleanup.close() };
+}
+
+/** Masks secrets in causes, and counts those of failed sign-ins. */
+function watchConnect(connect: Connect, { mask, meter }: Telemetry): Connect {
+  return maskConnect(connect, mask, (server, cause) => countSignInFailure(meter, server, cause));
 }
 
 interface UpstreamMeans {

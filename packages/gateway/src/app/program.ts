@@ -60,6 +60,10 @@ const RUNTIME: Runtime = {
   hasBrowser,
   openBrowser,
   untilStopped: waitForStop,
+  backUpStore: async (...given) => (await import('./store-commands.ts')).backUpStore(...given),
+  restoreStore: async (...given) => (await import('./store-commands.ts')).restoreStore(...given),
+  checkStore: async (options) => (await import('./store-commands.ts')).checkStore(options),
+  rekeyStore: async (...given) => (await import('./rekey.ts')).rekey(...given),
   readGuides: async () => (await import('./guides.ts')).readGuides(),
   openCodebase: async (options) =>
     (await import('./companion.ts')).openCodebase(toConfigEnvironment(options)),

@@ -1,5 +1,7 @@
 import { createEntrySeal } from '../adapters/auth/seal.ts';
 import { createEntryReader, createCustomReader } from '../adapters/config/registered-entry.ts';
+import { findInstallation } from '../adapters/study/find-installation.ts';
+import { loadStudy } from '../adapters/study/load-study.ts';
 import { compileSchema } from '../adapters/sources/schema-check.ts';
 import { listServerSecrets } from '../core/secrets/secret-values.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
@@ -13,6 +15,8 @@ import { InstructionsReview } from '../gateway/catalog/instructions-review.ts';
 import { RegisteredServers } from '../gateway/catalog/registered.ts';
 import type { ServerDeps } from '../gateway/catalog/server-deps.ts';
 import type { Relay } from '../gateway/relay/call.ts';
+import type { SessionStates } from '../gateway/catalog/session-states.ts';
+import { StudyClaims } from '../gateway/catalog/study-claims.ts';
 import { ToolClaims } from '../gateway/catalog/tool-claims.ts';
 import type { RecordReplica } from '../gateway/catalog/record-replica.ts';
 import type { EntrySeal, ReadEntry, ReadCustom } from '../gateway/ports/config-entries.ts';
@@ -25,7 +29,6 @@ import { ToolsetService } from '../gateway/services/toolsets/toolset-service.ts'
 import { Toolsets } from '../gateway/services/toolsets/toolsets.ts';
 import { waitAtMost } from '@assay-mcp/kit/platform/pause';
 import type { Environment } from './environment.ts';
-import { getKeyLocation } from './keys.ts';
 
 /** Maximum time in ms that a short session in a new home takes to keep what it has seen. */
 const LAST_MS = 5_000;
@@ -59,11 +62,12 @@ export function openRecords(environment: Environment, settings: Settings): Recor
   });
   const readEntry = createEntryReader({ cwd: home, home: configEnvironment.home, assayHome: home });
   const readCustom = createCustomReader({ cwd: home, home: configEnvironment.home });
-  const seal = createEntrySeal(getKeyLocation(environment));
+  const seal = createEntrySeal(environment.keys);
+  const study = new StudyClaims({ load: () => loadStudy(home), findInstallation, nowMs });
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(listServerSecrets));
   return {
     records,
-    claims: new ToolClaims(records, prose, unstored),
+    claims: new ToolClaims(records, prose, unstored, study),
     drift,
     instructions,
     registered: new RegisteredServers({ records, readEntry, readCustom, seal, learn, log }),
@@ -102,12 +106,14 @@ interface ToolsetsOptions {
   readonly isPersonal: boolean;
   /** Whether each client equips for itself alone, whatever `mode.scope`. By default if clients use tokens. */
   readonly equipsAlone?: boolean;
+  /** What is kept of sessions beyond this process. */
+  readonly states?: SessionStates | undefined;
 }
 
 /** The toolsets of the home and their views of a catalog. */
 export function openToolsets(
   environment: Environment,
-  { catalog, relay, settings, isPersonal, equipsAlone = isPersonal }: ToolsetsOptions,
+  { catalog, relay, settings, isPersonal, equipsAlone = isPersonal, states }: ToolsetsOptions,
 ): OpenToolsets {
   const { cleanup } = environment;
   const toolsets = readToolsets(environment);
@@ -127,6 +133,7 @@ export function openToolsets(
     settings,
     reviewsNotes,
     sessions,
+    states,
     loadTokenCounter,
     buildSearch: buildWordSearch,
     compile: compileSchema,

@@ -6,14 +6,13 @@ import type { Catalog } from '../gateway/catalog/catalog.ts';
 import { listSecretNames } from '../gateway/services/secrets/secret-service.ts';
 import type { Connect } from '../gateway/ports/link.ts';
 import { type Environment, hasHomeStore } from './environment.ts';
-import { getKeyLocation } from './keys.ts';
 
 /** Reads the values that entries refer to, from the records of this home, files and programs. */
 export function createResolver(
-  environment: Pick<Environment, 'home' | 'configEnvironment' | 'secrets' | 'records' | 'store'>,
+  environment: Pick<Environment, 'home' | 'configEnvironment' | 'keys' | 'secrets' | 'records' | 'store'>,
 ): ReferenceResolver {
   const { home, secrets, records, store } = environment;
-  const seal = createSecretSeal(getKeyLocation(environment));
+  const seal = createSecretSeal(environment.keys);
   return new ReferenceResolver({
     findSecret: async (name) => {
       // Reading a secret must not create a store.
@@ -49,11 +48,22 @@ export function connectWithValues(connect: Connect, environment: Environment): C
 }
 
 /** A secret that was stored or allowed meanwhile connects the servers that wait for it. Returns a function that ends this. */
-export function reconnectOnSecrets({ records }: Pick<Environment, 'records'>, catalog: Catalog): () => void {
-  return records().onChange(({ records: changed }) => {
-    const names = new Set(changed.flatMap(({ kind, id }) => (kind === 'secret' ? [id] : [])));
-    if (names.size === 0) return;
+export function reconnectOnSecrets(
+  { records, keys }: Pick<Environment, 'records' | 'keys'>,
+  catalog: Catalog,
+): () => void {
+  const reconnect = (isChanged: (name: string) => boolean): void => {
     for (const server of catalog.servers)
-      if (listSecretNames(server.spec).some((name) => names.has(name))) void server.tryNow();
-  });
+      if (listSecretNames(server.spec).some(isChanged)) void server.tryNow();
+  };
+  const ends = [
+    records().onChange(({ records: changed }) => {
+      const names = new Set(changed.flatMap(({ kind, id }) => (kind === 'secret' ? [id] : [])));
+      if (names.size > 0) reconnect((name) => names.has(name));
+    }),
+    keys.onChange(() => reconnect(() => true)),
+  ];
+  return () => {
+    for (const end of ends) end();
+  };
 }

@@ -97,6 +97,11 @@ const GROUPS: readonly RouteGroup[] = [
     ({ policyRuleRoutes }, services) => policyRuleRoutes(services),
   ),
   withServices(
+    /^\/stops(?:\/[^/]+)?$/,
+    () => import('../edges/rest/stops.ts'),
+    ({ stopRoutes }, services) => stopRoutes(services),
+  ),
+  withServices(
     /^\/preferences$/,
     () => import('../edges/rest/preferences.ts'),
     ({ preferenceRoutes }, services) => preferenceRoutes(services),

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { mintSession, mintToken } from '../adapters/auth/mint-token.ts';
 import { buildWordSearch } from '../adapters/search/word-search.ts';
-import { openMeter } from '../adapters/telemetry/metrics.ts';
+import { openMeter, type OwnMeter } from '../adapters/telemetry/metrics.ts';
 import { loadTokenCounter } from '../adapters/telemetry/token-counter.ts';
 import { BodyBudget, computeBodyBudget } from '../core/body-budget.ts';
 import { VERSION } from '@assay-mcp/kit/version';
@@ -12,26 +12,30 @@ import type { ProcessLock } from '@assay-mcp/kit/platform/process-lock';
 import { getLintLevels } from '../core/hints/lint-levels.ts';
 import type { Refusal } from '../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
-import { formatRefusal } from '../core/sentences.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
 import type { Settings } from '../core/settings.ts';
+import { waitAtMost } from '@assay-mcp/kit/platform/pause';
 import { waitForTurn } from '@assay-mcp/kit/turns';
 import { LOCAL_USER } from '../core/subject.ts';
 import { type MintedToken, createSteadyClock } from '../core/token.ts';
 import type { OpenServe } from '../edges/cli/runtime.ts';
 import { AttachedClients } from '../edges/mcp/attached-clients.ts';
 import { isLoopback } from '../edges/mcp/guard.ts';
+import type { HttpListener } from '../edges/mcp/http-listener.ts';
 import { type McpHttpServer, openHttpServer } from '../edges/mcp/http-server.ts';
 import type { RestHandler } from '../edges/mcp/request-path.ts';
+import type { LastingSessions } from '../edges/mcp/sessions.ts';
 import type { AdminDeps } from '../edges/rest/admin-deps.ts';
 import type { Admin } from '../edges/rest/open-admin.ts';
+import { followChanges } from '../gateway/services/activity/follow-changes.ts';
 import { createReports } from '../gateway/services/gateway-reports.ts';
 import { waitUntilSettled } from '../gateway/services/servers/refreshed.ts';
 import { createSignInLink } from '../gateway/services/sign-in-links.ts';
 import type { Catalog } from '../gateway/catalog/catalog.ts';
 import type { View } from '../gateway/catalog/view.ts';
+import type { EventLog } from '../gateway/ports/event-log.ts';
 import type { Store } from '../gateway/ports/store.ts';
-import type { Meter } from '../gateway/ports/telemetry.ts';
+import type { PendingApprovals } from '../gateway/ports/telemetry.ts';
 import { readText } from '@assay-mcp/kit/platform/files';
 import { getMemoryBytes } from '@assay-mcp/kit/platform/memory-bytes';
 import { announce } from './announce.ts';
@@ -44,8 +48,12 @@ import type { ServeOptions, ViewOptions } from '../core/command-options.ts';
 import { openAttachedPlace } from './attached-place.ts';
 import { Ending, isNewer } from './ending.ts';
 import { acquireGateway, findGateway, type GatewayFacts } from './gateway-lock.ts';
+import { followKeys } from './keys.ts';
+import { openLastingSessions } from './lasting-sessions.ts';
+import { openNotices } from './notices.ts';
 import { openToolsets, type OpenToolsets } from './records.ts';
 import { createDocuments, createServices, openBundles } from './services.ts';
+import { waitForStore } from './wait-for-store.ts';
 
 /** Opens the HTTP server of a catalog, with store, tokens and metrics. */
 export function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusal>> {
@@ -58,46 +66,51 @@ export function openServe(given: ServeOptions): Promise<Result<OpenServe, Refusa
     const lock = await acquireGateway({ home, configPath }, { isOnDemand, state: 'starting' });
     if (!lock.ok) return lock;
     cleanup.defer(() => lock.value.release());
-    const store = await environment.store.open();
-    return store.ok ? serveFrom(environment, store.value, { ...given, meter, lock: lock.value }) : store;
+    const awaited = await waitForStore(environment, given);
+    if (!awaited.ok) return awaited;
+    const { store, listener } = awaited.value;
+    if (listener !== undefined) cleanup.defer(() => listener.close());
+    return serveFrom(environment, store, { ...given, meter, lock: lock.value, listener });
   });
 }
 
-type Options = ServeOptions & { readonly meter: Meter; readonly lock: ProcessLock };
+type Options = ServeOptions & {
+  readonly meter: OwnMeter;
+  readonly lock: ProcessLock;
+  readonly listener: HttpListener | undefined;
+};
 
 async function serveFrom(
   environment: Environment,
   store: Store,
   options: Options,
 ): Promise<Result<OpenServe, Refusal>> {
-  const { host } = options;
+  const { host, lock, onDemand: isOnDemand = false } = options;
   const operatorToken = getVariable(environment.configEnvironment.env, 'ASSAY_TOKEN');
   const isOpenIn = (given: Settings): boolean => isOpenWith(given, environment.configEnvironment);
   const needsTokenWith = (given: Settings): boolean => !isOpenIn(given) || !isLoopback(host);
-  const isOnNetwork = !isLoopback(host);
   const ending = new Ending();
   const hasAttached = (): boolean => options.onDemand === true || ending.attachedCount() > 0;
+  const isOnNetwork = !isLoopback(host);
   const opened = await openCatalog(environment, { isPersonal: needsTokenWith, isOnNetwork, hasAttached });
   if (!opened.ok) return opened;
   const { catalog, configPath, settings, start, close } = opened.value;
   const isPersonal = needsTokenWith(settings);
-  const shown = openToolsets(environment, { ...opened.value, isPersonal });
+  const lasting = openLastingSessions(environment, opened.value);
+  const shown = openToolsets(environment, { ...opened.value, isPersonal, states: lasting.states });
   const known = await shown.toolsets.ready();
   if (!known.ok) return known;
-  const isOpen = isOpenIn(settings);
   const server = await openServer(
-    { ...options, operatorToken, isOpen, ending },
-    { store, opened: opened.value, shown },
+    { ...options, operatorToken, isOpen: isOpenIn(settings), ending },
+    { store, opened: opened.value, shown, lasting, notices: openNotices(opened.value, store) },
   );
   if (!server.ok) return server;
   const { url, socket, ownToken, adminTokenPath } = server.value;
   start();
-  const { home } = environment;
-  const { lock, onDemand: isOnDemand = false } = options;
   await announce(environment, { url: url ?? '', socket, configPath }, ownToken);
   const isOwn = await lock.update({ isOnDemand, state: 'ready', socket, url } satisfies GatewayFacts);
-  if (!isOwn)
-    return err({ code: 'GATEWAY_RUNNING', pid: findGateway({ home, configPath })?.pid ?? 0, url: undefined });
+  const { pid = 0 } = (isOwn ? undefined : findGateway({ home: environment.home, configPath })) ?? {};
+  if (!isOwn) return err({ code: 'GATEWAY_RUNNING', pid, url: undefined });
   const idleMs = settings['background.idleMs'];
   if (isOnDemand) {
     environment.cleanup.defer(ending.endWhenIdle(() => server.value.isBusy || catalog.isBusy, idleMs));
@@ -106,7 +119,7 @@ async function serveFrom(
   return ok({
     catalog,
     configPath,
-    logPath: join(home, LOG_FILE),
+    logPath: join(environment.home, LOG_FILE),
     url: url ?? '',
     needsToken: isPersonal,
     adminTokenPath,
@@ -137,6 +150,8 @@ interface Opened {
   readonly store: Store;
   readonly opened: ConfiguredCatalog;
   readonly shown: OpenToolsets;
+  readonly lasting: LastingSessions;
+  readonly notices: AdminDeps['notices'];
 }
 
 interface OpenServer
@@ -149,8 +164,8 @@ interface OpenServer
  * can still answer open requests.
  */
 async function openServer(
-  { host, port, onDemand, meter, operatorToken, isOpen, limits, ending }: ServerOptions,
-  { store, opened, shown }: Opened,
+  { host, port, listener, onDemand, meter, operatorToken, isOpen, limits, ending }: ServerOptions,
+  { store, opened, shown, lasting, notices }: Opened,
 ): Promise<Result<OpenServer, Refusal>> {
   const { settings, catalog, relay, rules, environment } = opened;
   const { log, cleanup } = environment;
@@ -163,13 +178,7 @@ async function openServer(
   const ownToken = mintToken();
   const nowMs = createSteadyClock();
   const gate = await openGate({
-    store,
-    operatorToken,
-    ownToken,
-    settings,
-    resource,
-    rules,
-    ...{ log, isLocalOnly },
+    ...{ store, operatorToken, ownToken, settings, resource, rules, log, isLocalOnly },
     clock: nowMs,
     maxFailures: limits?.tokenFailures,
   });
@@ -181,25 +190,27 @@ async function openServer(
   const bodies = new BodyBudget(computeBodyBudget({ ...settings, ...limits }, getMemoryBytes()));
   const listensAt = (url: string): void => {
     resourceServer.value?.listensAt(url);
-    opened.approvals.pageUrl = `${settings['auth.publicUrl'] || url}/admin/approvals`;
+    opened.approvals.baseUrl = settings['auth.publicUrl'] || url;
   };
   const openPages = (): Promise<Result<string, Refusal>> => openPort(listening.server, port, listensAt);
   const rest = openRest({
-    ...{ ...shown, opened, store, bodies, running, openPages, gate, resource, nowMs, isLocalOnly },
-    mayExecute: isLoopback(host),
+    ...{ ...shown, opened, store, notices, bodies, running, openPages, gate, resource, nowMs, isLocalOnly },
+    mayExecute: isLocalOnly,
     needsToken: !isOpen || !isLoopback(host),
   });
   const attached = openAttached({ onDemand, limits, ending }, { opened, shown });
   const server = await openHttpServer({
     ...{ host, port: onDemand === true ? undefined : port, isOpen, settings, limits, log, meter },
-    ...{ attached, onStop: () => ending.end() },
-    ...{ gate, resource, catalog, relay, rest, bodies, views: shown.views },
-    storeFault: () => store.fault && formatRefusal(store.fault),
+    ...{ attached, listener, onStop: () => ending.end(), keyFault: await followKeys(environment, store) },
+    ...{ gate, resource, catalog, relay, rest, bodies, views: shown.views, lasting },
+    ...{ storeFault: () => store.fault, isStoreStale: () => !opened.records.records.isFresh },
+    ...{ readApprovals: () => countPendingApprovals(store), events: opened.events },
     place: { home: environment.home, env: environment.configEnvironment.env },
   });
   if (!server.ok) return server;
   listening.server = server.value;
   cleanup.defer(() => server.value.close());
+  await reportFrom(server.value, { environment, meter, store, events: opened.events });
   if (server.value.url !== undefined) listensAt(server.value.url);
   return ok({
     ...{ url: server.value.url, socket: server.value.socket, ownToken, adminTokenPath },
@@ -207,6 +218,33 @@ async function openServer(
       return server.value.isBusy;
     },
   });
+}
+
+interface ReportNeeds {
+  readonly environment: Environment;
+  readonly meter: OwnMeter;
+  readonly store: Store;
+  readonly events: EventLog | undefined;
+}
+
+/** Exports metrics by OTLP and writes changes as events, as far as that is wanted. */
+async function reportFrom(
+  server: McpHttpServer,
+  { environment: { otlp, cleanup }, meter, store, events }: ReportNeeds,
+): Promise<void> {
+  if (otlp !== undefined) cleanup.defer(otlp.followMetrics(meter, () => server.readings()));
+  if (events !== undefined) cleanup.defer(await followChanges(store, events));
+}
+
+/** Time in ms that metrics wait for the store. */
+const STORE_READ_MS = 1_000;
+
+async function countPendingApprovals(store: Store): Promise<PendingApprovals | undefined> {
+  const nowMs = Date.now();
+  const pending = await waitAtMost(store.pendingApprovals(nowMs), STORE_READ_MS);
+  if (pending?.ok !== true) return undefined;
+  const { count, sinceMs = nowMs } = pending.value;
+  return { count, oldestMs: Math.max(0, nowMs - sinceMs) };
 }
 
 /** Opens the port for the pages, another one if it is taken. */
@@ -230,7 +268,7 @@ interface AttachedOptions extends Pick<ServerOptions, 'ending'> {
 
 function openAttached(
   { onDemand, limits, ending }: AttachedOptions,
-  { opened, shown }: Omit<Opened, 'store'>,
+  { opened, shown }: Pick<Opened, 'opened' | 'shown'>,
 ): AttachedClients {
   const { catalog, relay, settings, environment, configPath } = opened;
   const { log, configEnvironment } = environment;
@@ -306,6 +344,7 @@ interface RestContext extends Pick<
   | 'needsToken'
   | 'resource'
   | 'nowMs'
+  | 'notices'
 > {
   readonly opened: ConfiguredCatalog;
 }
@@ -346,6 +385,7 @@ function depsOf({ opened, ...given }: RestContext): Omit<AdminDeps, 'ending'> {
     ...services,
     reports: createReports({
       ...{ catalog, running: given.running, instructions: records.instructions },
+      stops: () => records.records.stops(),
       lintLevels: getLintLevels(settings),
       listTools: async () => {
         // Another command may have added a server just before.

@@ -8,7 +8,7 @@ import type { Refusal } from '../core/refusal.ts';
 import { findSettingFix } from '../core/resolve-settings.ts';
 import type { Cause } from '../core/cause.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
-import { isSettingKey } from '../core/settings.ts';
+import { isSettingKey, toShownSetting } from '../core/settings.ts';
 import type { EntryFault } from '@assay-mcp/kit/json-position';
 import type { RestToolSpec } from '../core/sources/custom-tools.ts';
 import type { ServerSpec } from '../core/server-spec.ts';
@@ -20,13 +20,13 @@ import { createReports, type GatewayReports } from '../gateway/services/gateway-
 import { BundleService } from '../gateway/services/bundles/bundle-service.ts';
 import { PreferenceService } from '../gateway/services/preferences/preference-service.ts';
 import { PolicyRules } from '../gateway/services/policy-rules.ts';
+import { StopService } from '../gateway/services/stops.ts';
 import { ServerService } from '../gateway/services/servers/server-service.ts';
 import { previewDocument, createUpload } from '../gateway/services/servers/document-tools.ts';
 import { importDocument } from '../gateway/services/servers/import-document.ts';
 import { CustomToolService } from '../gateway/services/sources/custom-tool-service.ts';
 import { createSecretSeal } from '../adapters/auth/seal.ts';
 import { SecretService } from '../gateway/services/secrets/secret-service.ts';
-import { getKeyLocation } from './keys.ts';
 import { FunctionModuleService } from '../gateway/services/sources/function-module-service.ts';
 import { ToolService, type ToolServiceOptions } from '../gateway/services/tools/tool-service.ts';
 import { Verifications } from '../gateway/services/verification/verifications.ts';
@@ -46,6 +46,7 @@ export interface Services extends Pick<
   | 'labels'
   | 'tokenPreferences'
   | 'policyRules'
+  | 'stops'
   | 'preferences'
   | 'tools'
   | 'servers'
@@ -86,6 +87,7 @@ export function createServices(
       configFileRules: () => policy.configFileRules,
       nowMs,
     }),
+    stops: new StopService({ catalog, servers, records: records.records, nowMs }),
     preferences: new PreferenceService({
       ...{ records: records.records, env, file: fileSettings, running: settings, nowMs },
     }),
@@ -110,7 +112,7 @@ export function createServices(
     functionModules: new FunctionModuleService({ catalog, ...records, moduleFault, nowMs, listed }),
     secrets: new SecretService({
       ...{ catalog, records: records.records, nowMs, mask },
-      secretSeal: createSecretSeal(getKeyLocation(environment)),
+      secretSeal: createSecretSeal(environment.keys),
       learn: (values) => environment.secrets.add(values),
     }),
   };
@@ -181,6 +183,7 @@ export async function openServices(
     listed,
     reports: createReports({
       ...{ catalog, running: () => undefined, instructions: records.instructions },
+      stops: () => records.records.stops(),
       lintLevels: getLintLevels(settings),
       listTools: (request) => listTools(opened.value, request),
       toolsets: async () => {
@@ -254,7 +257,7 @@ export function openBundles(
     secretMembers: findSecretMembers,
     configNames: () => servers.all().flatMap(({ name, origin }) => (origin === 'config_file' ? [name] : [])),
     settingFix: (key) => (isSettingKey(key) ? findSettingFix(key, sources) : undefined),
-    runningSetting: (key) => settings[key],
+    runningSetting: (key) => toShownSetting(key, settings[key]),
     nowMs: () => Date.now(),
   });
 }

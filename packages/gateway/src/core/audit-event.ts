@@ -31,6 +31,8 @@ export const AUDIT_TARGET_KINDS = [
   'subject',
   'approval',
   'secret',
+  'store',
+  'stop',
 ] as const;
 
 /** What an action changed. */

@@ -75,3 +75,8 @@ function queryFault(text: string): string | undefined {
 export function isLoopbackName(hostname: string): boolean {
   return LOOPBACK.test(hostname);
 }
+
+/** Whether a URL in `auth.publicUrl` leads to other machines. Empty: there is none. */
+export function isPublicUrl(url: string): boolean {
+  return url !== '' && !isLoopbackName(new URL(url).hostname);
+}

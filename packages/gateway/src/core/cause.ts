@@ -27,6 +27,8 @@ export type Cause =
   | { readonly code: 'STREAM_NOT_RESUMED'; readonly first: Cause; readonly last: Cause }
   /** The request got no response. */
   | { readonly code: 'LIST_UNANSWERED'; readonly method: string; readonly cause: Cause }
+  /** `canDiscard`: whether changes of files were discarded; otherwise they were refused, as this machine cannot do that. */
+  | { readonly code: 'TWIN_NOT_STARTED'; readonly cause: Cause; readonly canDiscard: boolean }
   | {
       readonly code: 'SIGN_IN_NEEDED';
       readonly server: string;
@@ -54,6 +56,13 @@ const CAUSES: CauseTable<Cause> = {
     recovery: 'time',
     text: ({ method, cause }) => `${method}: ${formatCause(cause)}`,
     remedy: 'Check the log of the server, or raise "timeoutMs" in its config entry.',
+  },
+  TWIN_NOT_STARTED: {
+    recovery: 'change',
+    text: ({ cause, canDiscard }) =>
+      `its sandboxed process for read-only tools did not start (${formatCause(cause)})${canDiscard ? '' : '; writes are refused because this system allows no overlay mounts'}`,
+    remedy:
+      'Add the files and folders that it reads to "roots" in its config entry, and check with `assay doctor`; to run its read-only tools without a sandbox, set "sandbox": "off".',
   },
   SIGN_IN_NEEDED: {
     recovery: 'sign_in',

@@ -8,23 +8,33 @@ export interface NodeFacts {
   readonly execPath: string;
   readonly minVersion: string;
   readonly ownVersion: string;
+  /** Whether NODE_TLS_REJECT_UNAUTHORIZED leaves the check of certificates on. */
+  readonly checksCertificates: boolean;
 }
 
-/** Checks whether this Node is new enough, and reports the Assay version. */
-export function checkNode({ version, execPath, minVersion, ownVersion }: NodeFacts): readonly Finding[] {
+/** Checks whether this Node is new enough and checks certificates, and reports the Assay version. */
+export function checkNode(facts: NodeFacts): readonly Finding[] {
+  const { version, execPath: about, minVersion, ownVersion, checksCertificates } = facts;
   const message = `Node ${version} runs Assay ${ownVersion}, which needs ${minVersion} or newer`;
-  if (isAtLeast(version, minVersion))
-    return [{ check: 'node', level: 'ok', about: execPath, message: `${message}.` }];
-  return [
-    {
-      check: 'node',
-      level: 'problem',
-      about: execPath,
-      message: `${message}: it may fail anywhere.`,
-      remedy: 'Install a newer Node from https://nodejs.org.',
-    },
-  ];
+  const ofVersion: Finding = isAtLeast(version, minVersion)
+    ? { check: 'node', level: 'ok', about, message: `${message}.` }
+    : {
+        ...{ check: 'node', level: 'problem', about },
+        message: `${message}: it may fail anywhere.`,
+        remedy: 'Install a newer Node from https://nodejs.org.',
+      };
+  return checksCertificates ? [ofVersion] : [ofVersion, UNCHECKED_CERTIFICATES];
 }
+
+const UNCHECKED_CERTIFICATES: Finding = {
+  check: 'node',
+  level: 'warning',
+  about: 'NODE_TLS_REJECT_UNAUTHORIZED',
+  message:
+    'TLS certificate verification is off, so anyone on the network path can read and change traffic, including tokens.',
+  remedy:
+    'Unset NODE_TLS_REJECT_UNAUTHORIZED. To trust a private CA, set "ca" in the entry or NODE_EXTRA_CA_CERTS.',
+};
 
 function isAtLeast(version: string, minVersion: string): boolean {
   const numbers = version.split('.').map(Number);
@@ -188,6 +198,8 @@ export interface StoreFacts {
   readonly fault?: string;
   /** Stored settings. */
   readonly settings?: ReadonlyMap<string, unknown>;
+  /** What shows whether a process has the encryption key of the store. */
+  readonly keyCheck?: { readonly id: string; readonly bytes: Buffer } | undefined;
 }
 
 function earlierStore(kind: StoreFacts['kind'], place: string): Finding {

@@ -26,6 +26,10 @@ export interface ServeOptions extends AppOptions {
   readonly verbose?: boolean;
   /** Write the log to its file only, because a terminal shows something else. */
   readonly hidesLog?: boolean;
+  /** Resolves when the process is asked to stop. Called only if the store has to be waited for. */
+  readonly untilStopped?: () => Promise<void>;
+  /** Called if the store has to be waited for. */
+  readonly onWaiting?: () => void;
 }
 
 /** Overrides the equipped toolset for a client. */

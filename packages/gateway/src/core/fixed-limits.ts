@@ -88,3 +88,6 @@ export function isFormerSetting(key: string): boolean {
 export function findFormerVariable(env: Readonly<Record<string, string | undefined>>): string | undefined {
   return FORMER_VARIABLES.find((name) => env[name] !== undefined && env[name] !== '');
 }
+
+/** Of a passphrase that encrypts the secrets in a bundle. */
+export const MIN_PASSPHRASE_LENGTH = 12;

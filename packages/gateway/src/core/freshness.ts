@@ -12,6 +12,12 @@ const RETRY_SECONDS = 5;
 
 export const STALE: Refusal = { code: 'STORE_STALE', waitSeconds: RETRY_SECONDS };
 
+/** Whether a request was refused only because the store is away for now, so that it may succeed later. */
+export function isStoreAway(refusal: Refusal): boolean {
+  if (refusal.code === 'STORE_UNAVAILABLE') return refusal.isLasting !== true;
+  return refusal.code === 'STORE_STALE' || refusal.code === 'WRITE_UNCONFIRMED';
+}
+
 /** Whether a copy of data that other processes change is recent enough to decide on access. */
 export class Freshness {
   readonly #heardMs: (() => number) | undefined;

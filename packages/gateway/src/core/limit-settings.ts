@@ -20,6 +20,7 @@ export interface LimitSettings {
   readonly 'limits.approvalWaitMs': number;
   readonly 'limits.processesPerServer': number;
   readonly 'limits.drainMs': number;
+  readonly 'limits.drainDelayMs': number;
 }
 
 export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>> = {
@@ -110,5 +111,12 @@ export const LIMIT_SETTINGS: Readonly<Record<keyof LimitSettings, SettingFacts>>
     kind: createWholeKind(10_000, 0, MAX_TIMER_MS),
     about:
       'Time in ms that requests in progress have to complete when Assay shuts down; after that, they are refused.',
+  },
+  'limits.drainDelayMs': {
+    env: 'ASSAY_LIMITS_DRAIN_DELAY_MS',
+    changedBy: 'admin',
+    kind: createWholeKind(0, 0, 60_000),
+    about:
+      'Time in ms for which "assay serve" still accepts connections when it shuts down, while /ready answers 503, and then as long, at most, for which it serves those that it has. A little more than the interval at which a balancer asks, and after which it closes idle connections.',
   },
 };

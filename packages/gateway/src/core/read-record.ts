@@ -12,6 +12,7 @@ import {
   text,
 } from '@assay-mcp/kit/json-reader';
 import { createOperatorReaders, STORED } from './operator-readers.ts';
+import { type Stop, STOP_KINDS } from './stops.ts';
 import { isSettingValue, RECORD_VERSIONS, type RecordBodies, type RecordKind } from './record.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 
@@ -141,4 +142,19 @@ const READERS: Readonly<Record<RecordKind, Reader<unknown>>> = {
   setting: scalar,
   token_preferences: members<RecordBodies['token_preferences']>({ preferences: record(scalar) }),
   policy_rules: stored.policyRules,
+  notices: members<RecordBodies['notices']>({ sentMs: number, known: list(text) }),
+  stops: members<RecordBodies['stops']>({
+    stops: list(
+      members<Stop>({
+        target: members<Record<'kind' | 'server' | 'tool', unknown>>({
+          kind: oneOf(STOP_KINDS),
+          server: optional(text),
+          tool: optional(text),
+        }),
+        by: text,
+        atMs: number,
+        reason: optional(text),
+      }),
+    ),
+  }),
 };

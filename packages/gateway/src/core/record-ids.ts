@@ -1,4 +1,5 @@
 import { computeShortHash } from '@assay-mcp/kit/digest';
+import type { StopTarget } from './stops.ts';
 
 const DIGITS = 20;
 
@@ -28,6 +29,13 @@ export function computeRestToolId(name: string): string {
 /** The record id of a function module added by an operator. */
 export function computeModuleId(path: string): string {
   return `module_${computeShortHash(path, DIGITS)}`;
+}
+
+/** The id of the stop of a target; there is one per target. */
+export function computeStopId(target: StopTarget): string {
+  if (target.kind === 'all_calls') return 'all_calls';
+  const names = target.kind === 'server' ? [target.server] : [target.server, target.tool];
+  return `stop_${computeShortHash(JSON.stringify(names), DIGITS)}`;
 }
 
 const REF_DIGITS = 32;

@@ -1,6 +1,7 @@
 import type { TrustRecord } from './hints/claim.ts';
 import type { ToolRecord } from './hints/tool-record.ts';
 import type { PolicyRule } from './policy/rule.ts';
+import type { Stop } from './stops.ts';
 import type { Toolset } from './toolset.ts';
 
 /** Data written by operators, by record kind. */
@@ -25,6 +26,10 @@ export interface RecordBodies {
   readonly token_preferences: TokenPreferencesRecord;
   /** A single record with the key `POLICY_RULES`. */
   readonly policy_rules: PolicyRulesRecord;
+  /** A single record with the key `STOPS`. */
+  readonly stops: StopsRecord;
+  /** The record id is the topic of the notices. */
+  readonly notices: NoticesRecord;
 }
 
 export type RecordKind = keyof RecordBodies;
@@ -46,10 +51,13 @@ export const RECORD_VERSIONS: Readonly<Record<RecordKind, number>> = {
   setting: 1,
   token_preferences: 1,
   policy_rules: 1,
+  stops: 1,
+  notices: 1,
 };
 
 export const EQUIPPED_ID = 'equipped';
 export const POLICY_RULES = { kind: 'policy_rules', id: 'rules' } as const;
+export const STOPS = { kind: 'stops', id: 'stops' } as const;
 
 /** A config entry, encrypted because its headers and variables may be secret. */
 export interface SealedEntry {
@@ -116,6 +124,18 @@ export interface TokenPreferencesRecord {
 /** Operators' rules, in addition to those of the config file. */
 export interface PolicyRulesRecord {
   readonly rules: readonly PolicyRule[];
+}
+
+/** What operators have stopped. One record, so that a version that cannot be read stops all calls instead of none. */
+export interface StopsRecord {
+  readonly stops: readonly Stop[];
+}
+
+/** What operators were told last, so that one of several processes tells them. */
+export interface NoticesRecord {
+  readonly sentMs: number;
+  /** Ids of the events that were told. */
+  readonly known: readonly string[];
 }
 
 export type SettingValue = string | number | boolean;

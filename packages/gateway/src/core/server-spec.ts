@@ -86,6 +86,13 @@ export interface AuthSpec {
   /** Issued by the authorization server, or the https URL of a client metadata document. */
   readonly clientId?: string;
   readonly clientSecret?: string;
+  /**
+   * URL of a client metadata document, which is the client id where the issuer supports that; false: none. Absent: that
+   * of the gateway, if it has one.
+   */
+  readonly clientMetadataUrl?: string | false;
+  /** Absent: as the credentials, the registration and the issuer's metadata say. */
+  readonly tokenAuthMethod?: 'tls_client_auth';
   /** Absent: a person signs in with a browser. */
   readonly grant?: 'client_credentials';
   /** Absolute path of the key with which the client authenticates (RFC 7523), instead of a secret. */

@@ -27,6 +27,8 @@ export interface SettingFacts {
    */
   readonly changedBy: 'startup' | 'admin';
   readonly kind: SettingKind;
+  /** Whether its value may contain a secret, so that nobody is shown it. */
+  readonly isSecret?: true;
   /** Whether a change in the store takes effect at once. Otherwise at the next start. */
   readonly isLive?: true;
   /** One sentence for people, including the unit. */

@@ -7,6 +7,8 @@ import type { ModelRights } from './toolset.ts';
 import { ACTIVITY_SETTINGS, type ActivitySettings } from './activity/activity-settings.ts';
 import { LIMIT_SETTINGS, type LimitSettings } from './limit-settings.ts';
 import { POLICY_SETTINGS, type PolicySettings } from './policy/policy-settings.ts';
+import { findNotifierFault } from './notices.ts';
+import type { SettingValue } from './record.ts';
 import { createLevelKind, createTextKind, createWholeKind, type SettingFacts } from './setting-kind.ts';
 import { MAX_TIMER_MS } from '@assay-mcp/kit/timer';
 
@@ -40,6 +42,10 @@ export interface Settings extends ActivitySettings, LimitSettings, PolicySetting
   readonly 'lint.hiddenText': LintLevel;
   readonly 'http.allowLoopback': boolean;
   readonly 'http.allowPrivate': boolean;
+  readonly 'log.events': string;
+  readonly 'approvals.notify': string;
+  readonly 'overrides.notify': string;
+  readonly 'servers.notify': string;
 }
 
 export type SettingKey = keyof Settings;
@@ -222,10 +228,48 @@ export const SETTINGS: Readonly<Record<SettingKey, SettingFacts>> = {
     about:
       'Whether sources may connect to private networks (10/8, 172.16/12, 192.168/16 and so on) if the URL comes from an operator, or from a document or server that itself has no public address.',
   },
+  'log.events': {
+    env: 'ASSAY_LOG_EVENTS',
+    changedBy: 'startup',
+    kind: createTextKind('stderr, otlp or the absolute path of a file', findEventsFault),
+    about:
+      'Where serve and stdio write events for a SIEM as lines of JSON: HTTP requests, changes and decisions on calls. otlp: to the endpoint for logs, as log records.',
+  },
+  'approvals.notify': createNoticeSetting('ASSAY_APPROVALS_NOTIFY', 'calls that wait for approval'),
+  'overrides.notify': createNoticeSetting(
+    'ASSAY_OVERRIDES_NOTIFY',
+    'overrides that are suspended until a changed definition is reviewed',
+  ),
+  'servers.notify': createNoticeSetting(
+    'ASSAY_SERVERS_NOTIFY',
+    'servers that are down for 5 minutes, and when they are up again',
+  ),
   ...POLICY_SETTINGS,
   ...ACTIVITY_SETTINGS,
   ...LIMIT_SETTINGS,
 };
+
+function findEventsFault(text: string): string | undefined {
+  if (text === 'stderr' || text === 'otlp') return undefined;
+  const isPath = /^(?:\/|[A-Za-z]:[\\/])/.test(text) && !text.includes('\0');
+  return isPath ? undefined : 'it must be stderr, otlp or the absolute path of a file';
+}
+
+/** Whoever may set it runs a program, or sends requests: only who starts Assay. */
+function createNoticeSetting(env: string, what: string): SettingFacts {
+  return {
+    env,
+    changedBy: 'startup',
+    isSecret: true,
+    kind: createTextKind('URL or command', findNotifierFault),
+    about: `Where notices about ${what} are sent: a URL that receives JSON by POST, or a program that gets it on stdin. At most one a minute.`,
+  };
+}
+
+/** A value as it is shown. */
+export function toShownSetting(key: SettingKey, value: SettingValue): SettingValue {
+  return SETTINGS[key].isSecret === true && value !== '' ? '[masked]' : value;
+}
 
 export function isSettingKey(key: string): key is SettingKey {
   return Object.hasOwn(SETTINGS, key);

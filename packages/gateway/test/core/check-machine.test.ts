@@ -8,13 +8,29 @@ import {
   type StoreFacts,
 } from '../../src/core/check-machine.ts';
 
+const NODE = {
+  version: '24.0.0',
+  execPath: '/node',
+  minVersion: '22.23',
+  ownVersion: '1.2.3',
+  checksCertificates: true,
+};
+
+it('a Node that checks no certificates is a warning', () => {
+  const found = checkNode({ ...NODE, checksCertificates: false });
+  expect(found.map(({ level, about }) => `${level} ${about}`)).toEqual([
+    'ok /node',
+    'warning NODE_TLS_REJECT_UNAUTHORIZED',
+  ]);
+});
+
 it.each([
   ['22.23.0', 'ok'],
   ['24.0.0', 'ok'],
   ['22.18.9', 'problem'],
   ['20.20.2', 'problem'],
 ])('Node %s is %s', (version, level) => {
-  const found = checkNode({ version, execPath: '/node', minVersion: '22.23', ownVersion: '1.2.3' });
+  const found = checkNode({ ...NODE, version });
   expect(found.map((one) => one.level)).toEqual([level]);
   expect(found[0]?.message).toContain(`Node ${version} runs Assay 1.2.3, which needs 22.23 or newer`);
 });

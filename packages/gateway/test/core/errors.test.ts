@@ -44,6 +44,10 @@ const REFUSALS: Examples = {
   RESOURCE_UNKNOWN: ['-32602 200 2', { uri: HOSTILE }],
   SUBSCRIPTION_UNSUPPORTED: ['-32602 200 2', { server: HOSTILE, uri: HOSTILE }],
   SUBSCRIPTION_LIMIT: ['-32603 429 4', { limit: 3 }],
+  SERVER_STATE_LOST: ['-32603 200 1', { server: 'x' }],
+  RESPONSE_LOST: ['-32603 200 1', { sent: { effect: 'unknown', times: 1, mayRepeat: false } }],
+  SESSION_STATE_LIMIT: ['-32603 429 4', { limitBytes: 3 }],
+  ANSWER_UNDELIVERED: ['-32603 503 4', { reason: 'x' }],
   EVENT_STREAM_LIMIT: ['-32603 429 4', { limit: 3 }],
   CURSOR_INVALID: ['-32602 200 2', {}],
   TASK_UNKNOWN: ['-32602 200 2', { taskId: HOSTILE }],
@@ -139,6 +143,7 @@ const REFUSALS: Examples = {
   AUTHORIZATION_NEEDED: ['-32603 200 4', { server: HOSTILE, subject: 'local' }],
   AUTHORIZATION_FAILED: ['-32603 500 1', { server: HOSTILE, reason: 'nobody signed in within 5 min' }],
   AUTHORIZATION_UNKNOWN: ['-32602 404 2', { server: HOSTILE, subject: HOSTILE }],
+  KEY_DIFFERS: ['-32603 500 3', { key: '0123456789abcdef', keys: ['fedcba9876543210'] }],
   KEY_UNUSABLE: ['-32603 500 3', { place: 'ASSAY_ENCRYPTION_KEY', reason: 'it is too short' }],
   TOOLSET_UNKNOWN: ['-32602 404 2', { name: HOSTILE, known: [HOSTILE] }],
   TOOLSET_EXISTS: ['-32602 409 2', { name: HOSTILE }],
@@ -179,6 +184,20 @@ const REFUSALS: Examples = {
     '-32602 200 1',
     { tool: 'x', reasons: [{ code: 'rule', effect: 'refuse', rule: HOSTILE, because: HOSTILE }] },
   ],
+  CALL_STOPPED: [
+    '-32602 200 1',
+    {
+      stop: {
+        target: { kind: 'tool', server: HOSTILE, tool: HOSTILE },
+        by: HOSTILE,
+        atMs: 0,
+        reason: HOSTILE,
+      },
+    },
+  ],
+  STOP_UNKNOWN: ['-32602 200 2', { id: HOSTILE }],
+  NOTICE_UNSENT: ['-32603 502 1', { setting: 'approvals.notify' }],
+  STOPS_LIMIT: ['-32603 429 2', { limit: 1_000 }],
   APPROVAL_REQUIRED: [
     '-32602 200 1',
     {

@@ -102,6 +102,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'auth.jwksUri': 'startup',
   'auth.publicUrl': 'startup',
   'background.idleMs': 'startup',
+  'log.events': 'startup',
   enableConfigToolsMenu: 'admin',
   'modes.names': 'admin',
   'mode.scope': 'admin',
@@ -120,6 +121,9 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'lint.hiddenText': 'admin',
   'http.allowLoopback': 'startup',
   'http.allowPrivate': 'startup',
+  'approvals.notify': 'startup',
+  'overrides.notify': 'startup',
+  'servers.notify': 'startup',
   // The scope admin allows approving calls anyway.
   'activity.calls': 'admin',
   'activity.arguments': 'admin',
@@ -148,6 +152,7 @@ const CHANGED_BY: Readonly<Record<SettingKey, 'startup' | 'admin'>> = {
   'limits.approvalWaitMs': 'admin',
   'limits.processesPerServer': 'admin',
   'limits.drainMs': 'admin',
+  'limits.drainDelayMs': 'admin',
 };
 
 describe('permission to change a setting', () => {
@@ -165,7 +170,7 @@ describe('permission to change a setting', () => {
       const result = resolveSettings({ ...NOTHING, ...sources });
       return result.ok ? [result.value.settings[key], result.value.origins[key]] : result.error;
     };
-    const value = key === 'mcp.access' ? 'token' : other;
+    const value = key === 'mcp.access' ? 'token' : key === 'log.events' ? 'stderr' : other;
     expect(of({ env: { [env]: String(value) } })).toEqual([value, 'environment']);
     expect(of({ file: new Map([[key, value]]) })).toEqual([value, 'config_file']);
     expect(of({ stored: new Map([[key, value]]) })).toEqual([kind.defaultValue, 'default']);

@@ -228,6 +228,48 @@ describe('an allowed origin', () => {
   });
 });
 
+describe('loopback behind a proxy of this machine', () => {
+  const settings = { 'auth.publicUrl': 'https://assay.example.com/gateway' };
+  const PROXIED: GuardOptions = { ...LOCAL, settings };
+  const publicHost = 'assay.example.com';
+
+  it('admits the public host with a token only, although local clients need none', () => {
+    check(PROXIED, { host }, 'let in: local');
+    check(PROXIED, { host: publicHost }, 'TOKEN_REQUIRED');
+    check(PROXIED, { host: publicHost, authorization: 'Basic YTpi' }, 'TOKEN_REQUIRED');
+    check(PROXIED, { host: publicHost, authorization }, 'let in: operator');
+    check(PROXIED, { host: 'ASSAY.example.com', authorization }, 'let in: operator');
+  });
+
+  it('admits the origin of its own pages there, and no other', () => {
+    const from = (origin: string): IncomingMessage['headers'] => ({
+      host: publicHost,
+      origin,
+      authorization,
+    });
+    check(PROXIED, from('https://assay.example.com'), 'let in: operator');
+    for (const origin of ['https://evil.example', 'http://localhost:5173', `http://${host}`, 'null'])
+      check(PROXIED, from(origin), 'ORIGIN_FORBIDDEN');
+    check(PROXIED, { host, origin: 'https://assay.example.com', authorization }, 'ORIGIN_FORBIDDEN');
+  });
+
+  it('refuses every other host', () => {
+    for (const other of [
+      'evil.example',
+      'assay.example.com:8443',
+      'assay.example.com.',
+      'x.assay.example.com',
+      '',
+    ])
+      check(PROXIED, { host: other, authorization }, 'HOST_FORBIDDEN');
+  });
+
+  it('keeps local clients open if the public URL is on loopback itself', () => {
+    const options = { ...LOCAL, settings: { 'auth.publicUrl': `http://${host}` } };
+    check(options, { host }, 'let in: local');
+  });
+});
+
 describe('a header that decisions depend on', () => {
   const lines = ['Host', host, 'Authorization', authorization, 'Origin', `http://${host}`];
 

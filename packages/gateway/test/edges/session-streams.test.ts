@@ -21,6 +21,8 @@ async function open(): Promise<{
     version: '2025-11-25',
     replay: new ReplaySpace(10_000).open('a'),
     maxUnreadBytes: 1_000_000,
+    sessionMark: '00000001',
+    buildLost: (idText) => Buffer.from(`{"jsonrpc":"2.0","id":${idText},"error":{}}`),
     allChanged: () => ['all/changed'],
   });
   const server = createServer((request, response) => {

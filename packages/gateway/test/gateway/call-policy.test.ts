@@ -39,6 +39,7 @@ function openRecords(isRead: boolean): {
         return Promise.resolve(err({ code: 'STORE_UNAVAILABLE', reason: 'it is away' }));
       },
       settings: () => settings,
+      stops: () => [],
       get: (kind, id) =>
         (kind === 'token_preferences'
           ? ofTokens.get(id)
@@ -87,10 +88,10 @@ it('calls wait until the stored preferences are known, and are refused without t
   const policy = new CallPolicy({ ...SOURCES, records, rules: [] });
   for (const tries of [1, 2]) {
     await policy.pending;
-    expect([reads(), shown(policy)]).toEqual([tries, 'gateway refuse: preferences_unknown']);
+    expect([reads(), shown(policy)]).toEqual([tries, 'gateway refuse: store_away']);
   }
   expect(policy.followRules([{ effect: 'allow' }])).toBe(false);
-  expect(shown(policy)).toBe('gateway refuse: preferences_unknown');
+  expect(shown(policy)).toBe('gateway refuse: store_away');
   take({});
   expect([policy.pending, shown(policy)]).toEqual([undefined, 'client allow: rule']);
 });
@@ -130,7 +131,7 @@ it('the store is needed for its rules even if the config file fixes all preferen
   );
   const { records } = openRecords(false);
   const policy = new CallPolicy({ ...SOURCES, file, records, rules: [] });
-  expect(shown(policy)).toBe('gateway refuse: preferences_unknown');
+  expect(shown(policy)).toBe('gateway refuse: store_away');
 });
 
 it('a command in a home without a store does not wait', () => {
@@ -200,6 +201,6 @@ it("a token's preferences do not apply before the store has been read", () => {
   prefer('c1', { 'policy.confirm': 'never' });
   const identity: Identity = { subject: 'ci', tokenId: 'c1', scopes: [] };
   expect(shownDecision(policy.of(identity).decide({ ...callerWith({ identity }), tool: TOOL }))).toBe(
-    'refuse: preferences_unknown',
+    'refuse: store_away',
   );
 });

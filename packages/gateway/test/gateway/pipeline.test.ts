@@ -95,6 +95,11 @@ async function open(
     repeated: () => undefined,
     cached: () => undefined,
     unrecorded: () => undefined,
+    called: () => undefined,
+    refusedClient: () => undefined,
+    notSignedIn: () => undefined,
+    stored: () => undefined,
+    dropped: () => undefined,
     of: (name, method) => ({
       begin: () => 0,
       end: (ending) => recorded.push(`${name} ${method} ${ending}`),
@@ -251,6 +256,13 @@ describe('a call refused by the policy', () => {
       expect(decisions).toEqual(['refuse']);
     },
   );
+
+  it('only because the store cannot be read for now may be repeated', async () => {
+    const decision = { kind: 'refuse', reasons: [{ code: 'store_away' }] } as const;
+    const { relay, view, sent } = await open({ decide: () => decision });
+    expect(await callTool({ relay, view }, 's_read')).toMatchObject({ refusal: { code: 'STORE_STALE' } });
+    expect(sent).toEqual([]);
+  });
 });
 
 describe('a call that needs approval', () => {

@@ -1,10 +1,15 @@
 import { afterEach, expect, it, vi } from 'vitest';
 import { ok } from '@assay-mcp/kit/result';
 import { getDefaultSettings } from '../../src/core/resolve-settings.ts';
+import { compileStops, type FindStop } from '../../src/core/stops.ts';
+import type { SoleClient } from '../../src/gateway/catalog/client-session.ts';
+import type { ServerRequestRouter } from '../../src/gateway/catalog/server-request-router.ts';
+import { createSharedLinkClient } from '../../src/gateway/catalog/shared-link-client.ts';
 import { PrivateLinks } from '../../src/gateway/catalog/private-links.ts';
 import type { Cause } from '../../src/core/cause.ts';
 import type { LinkOwner } from '../../src/gateway/catalog/link-choice.ts';
 import type { Connect, ServerRequest, ServerRequestAnswer } from '../../src/gateway/ports/link.ts';
+import type { NotificationMessage } from '@assay-mcp/protocol/message';
 import { listLink } from './list-link.ts';
 import { listed, SILENT } from './listed-server.ts';
 
@@ -112,4 +117,77 @@ it('a request of a server that could belong to several calls reaches none of the
   other.value.begin(() => asked.push('other'));
   ask(serverRequest);
   expect([asked, answers.map(({ kind }) => kind)]).toEqual([['one'], ['error']]);
+});
+
+it('a stopped server neither reaches the client nor gets an answer that the client gives afterwards', async () => {
+  let events: Parameters<Connect>[1]['events'] | undefined;
+  const connect: Connect = (_, opening) => {
+    ({ events } = opening);
+    return Promise.resolve(ok({ ...listLink(() => '{}'), correlatesServerRequests: true }));
+  };
+  const { spec } = listed('a');
+  const policy: { findStop: FindStop | undefined } = { findStop: undefined };
+  const limits = getDefaultSettings();
+  const links = new PrivateLinks({ spec: () => spec, connect, log: SILENT, limits, policy });
+  const profile = { capabilities: '{}', clientInfo: undefined, subject: 'a' };
+  const asked: ServerRequest[] = [];
+  const notes: unknown[] = [];
+  const session = {
+    id: 's',
+    profile,
+    ask: (request: ServerRequest) => void asked.push(request),
+    notify: (note: unknown) => void notes.push(note),
+  };
+  await links.take({ choice: { kind: 'own', key: 'a', profile }, session }, PATIENCE);
+  const message = { method: 'sampling/createMessage' } as ServerRequest['message'];
+  const answers: ServerRequestAnswer[] = [];
+  const request: ServerRequest = {
+    message,
+    answer: (answer) => void answers.push(answer),
+    progress: () => undefined,
+    onWithdrawn: () => undefined,
+  };
+  events?.requested?.(request);
+  expect(asked).toHaveLength(1);
+  policy.findStop = compileStops([{ target: { kind: 'server', server: 'a' }, by: 'boss', atMs: 0 }]);
+  asked[0]?.answer({ kind: 'result', text: '{"secret":1}' });
+  events?.requested?.(request);
+  const note = { method: 'notifications/message' } as NotificationMessage;
+  expect(events?.notified?.(note)).toBe(false);
+  expect([asked.length, notes]).toEqual([1, []]);
+  expect(answers.map(({ kind, text }) => [kind, text.includes('CALL_STOPPED')])).toEqual([
+    ['error', true],
+    ['error', true],
+  ]);
+});
+
+it('a stopped server reaches the only client of its process no more', () => {
+  const { spec } = listed('a');
+  const policy: { findStop: FindStop | undefined } = { findStop: undefined };
+  const notes: unknown[] = [];
+  const handled: unknown[] = [];
+  const sole = {
+    profile: Promise.resolve(undefined),
+    sessionFor: () => ({ notify: (note: unknown) => void notes.push(note) }),
+  } as unknown as SoleClient;
+  const router = {
+    handle: (request: unknown) => void handled.push(request),
+  } as unknown as ServerRequestRouter;
+  const { events } = createSharedLinkClient(spec, sole, { sole: router, sharedRequests: undefined, policy });
+  const answers: ServerRequestAnswer[] = [];
+  const request = {
+    message: { method: 'elicitation/create' },
+    answer: (answer: ServerRequestAnswer) => void answers.push(answer),
+  } as unknown as ServerRequest;
+  const note = { method: 'notifications/message' } as NotificationMessage;
+  const reach = (): void => {
+    events.requested?.(request);
+    events.notified?.(note);
+  };
+  reach();
+  expect([handled.length, notes.length, answers]).toEqual([1, 1, []]);
+  policy.findStop = compileStops([{ target: { kind: 'server', server: 'a' }, by: 'boss', atMs: 0 }]);
+  reach();
+  expect([handled.length, notes.length]).toEqual([1, 1]);
+  expect(answers.map(({ text }) => text.includes('CALL_STOPPED'))).toEqual([true]);
 });

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { err, ok } from '@assay-mcp/kit/result';
+import { STOPS } from '../../src/core/record.ts';
+import type { Stop } from '../../src/core/stops.ts';
 import type { RecordsChange } from '../../src/gateway/catalog/record-edit.ts';
 import { memoryCache, MemoryRecords, replicaOf } from '../../../../test/support/memory-records.ts';
 import { auditEvent, toolChange, toolRecord } from '../../../../test/support/store-values.ts';
@@ -124,6 +126,27 @@ describe('the replica of records', () => {
     store.keep({ kind: 'trust', id: 's', body: trusted });
     await records.readAgain();
     expect(records.trust('s')?.trust).toBe(true);
+  });
+
+  it('keeps a stop that could not be stored until this process stores it, whatever others store', async () => {
+    const { store, records } = opened();
+    const stopOf = (server: string): Stop => ({ target: { kind: 'server', server }, by: 'ada', atMs: 0 });
+    const stop = (stops: readonly Stop[]) => {
+      const record = { ...STOPS, body: { stops } } as const;
+      return records.change(() =>
+        ok({ value: 0, changes: [record], lowers: { record, kind: 'stop', name: 'mine' } as const }),
+      );
+    };
+    store.mayCommit = () => false;
+    expect(await stop([stopOf('mine')])).toMatchObject({
+      error: { code: 'REVOCATION_UNSAVED', kind: 'stop' },
+    });
+    store.keep({ ...STOPS, body: { stops: [stopOf('theirs')] } });
+    await records.readAgain();
+    expect(records.stops()).toEqual([stopOf('theirs'), stopOf('mine')]);
+    store.mayCommit = () => true;
+    expect((await stop([stopOf('theirs')])).ok).toBe(true);
+    expect(records.stops()).toEqual([stopOf('theirs')]);
   });
 
   it('keeps the last readable version of a record that a newer Assay changed, and does not overwrite it', async () => {

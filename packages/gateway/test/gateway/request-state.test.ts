@@ -11,6 +11,7 @@ import { createRelay } from '../../src/gateway/relay/pipeline.ts';
 import { Call } from '../../src/gateway/relay/call.ts';
 import { openState, sealState, type RequestState } from '../../src/gateway/relay/request-state.ts';
 import { buildOwnRequest } from '@assay-mcp/protocol/message';
+import { derivedKeysOf } from '../../../../test/support/encryption-keys.ts';
 import { toolWith } from '../core/policy/tools.ts';
 import { inventoryOf, listed, NOTHING_ASKS, SILENT, tool } from './listed-server.ts';
 
@@ -18,6 +19,7 @@ import { inventoryOf, listed, NOTHING_ASKS, SILENT, tool } from './listed-server
 function sealer(): KeySealer {
   let keys: readonly StoredKey[] = [];
   return new KeySealer({
+    derivedKeys: derivedKeysOf(false),
     log: SILENT,
     openStore: () =>
       Promise.resolve(

@@ -1,3 +1,4 @@
+import { toBareHost } from '../bare-host.ts';
 import { lookup } from 'node:dns/promises';
 import { BlockList, isIP } from 'node:net';
 import type { Reach } from '../reach.ts';
@@ -7,7 +8,7 @@ import type { Reach } from '../reach.ts';
  * Deprecated forms stay reserved, unless the embedded address is worse.
  */
 export function getReach(address: string): Reach {
-  const [bare = ''] = address.replace(/^\[(.*)\]$/, '$1').split('%');
+  const [bare = ''] = toBareHost(address).split('%');
   const kind = isIP(bare);
   if (kind === 0) return 'reserved';
   if (kind === 4) return reachIn(IPV4, bare, 'ipv4');
@@ -22,7 +23,7 @@ const WORST_FIRST: readonly Reach[] = ['metadata', 'link-local'];
 
 /** The reach of a URL's host that is an address, which no lookup checks. Undefined if it is a name. */
 export function getLiteralReach(hostname: string): Reach | undefined {
-  const bare = hostname.replace(/^\[(.*)\]$/, '$1');
+  const bare = toBareHost(hostname);
   return isIP(bare) === 0 ? undefined : getReach(bare);
 }
 

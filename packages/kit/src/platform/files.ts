@@ -2,6 +2,8 @@ import { isUtf8 } from 'node:buffer';
 import { type BigIntStats, lstatSync, renameSync, rmSync, statSync } from 'node:fs';
 import {
   chmod,
+  constants,
+  copyFile,
   link,
   lstat,
   mkdir,
@@ -232,6 +234,51 @@ export async function createPrivateFile(path: string, text: string): Promise<Out
     await rm(draft, { force: true }).catch(() => undefined);
   }
 }
+
+/**
+ * Gives a complete file its name in one step, after its content is on the disk. Unless `replaces`, an existing file is
+ * left unchanged.
+ */
+export async function publishFile(
+  draft: string,
+  path: string,
+  { replaces }: { readonly replaces: boolean },
+): Promise<Outcome<'published' | 'exists'>> {
+  try {
+    await using(await open(draft, 'r+'), (file) => file.sync());
+    if (replaces) await rename(draft, path);
+    else await linkOrCopy(draft, path);
+    await syncFolder(dirname(path));
+    await rm(draft, { force: true });
+    return { ok: true, value: 'published' };
+  } catch (error) {
+    return getErrorCode(error) === 'EEXIST' ? { ok: true, value: 'exists' } : failed(formatFileError(error));
+  }
+}
+
+/** Gives a file a second name, so that it is kept when the first one is replaced. */
+export async function keepFile(path: string, keptAs: string): Promise<Outcome<undefined>> {
+  try {
+    await linkOrCopy(path, keptAs);
+    await syncFolder(dirname(keptAs));
+    return { ok: true, value: undefined };
+  } catch (error) {
+    return failed(formatFileError(error));
+  }
+}
+
+/** Unlike rename, neither replaces a file. Some file systems have no links. */
+async function linkOrCopy(path: string, other: string): Promise<void> {
+  try {
+    await link(path, other);
+  } catch (error) {
+    if (!CANNOT_LINK.has(getErrorCode(error))) throw error;
+    await copyFile(path, other, constants.COPYFILE_EXCL);
+    await using(await open(other, 'r+'), (file) => file.sync());
+  }
+}
+
+const CANNOT_LINK: ReadonlySet<string> = new Set(['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK']);
 
 /** Identifies a file across replacements under the same name, and detects changed content. */
 export interface FileFacts {

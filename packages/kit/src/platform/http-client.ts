@@ -8,7 +8,7 @@ import { createCheckedLookup, ForbiddenAddress, type ResolveName } from './check
 import { getFaultName, guardCallback, type Peer } from './guarded.ts';
 import type { Outbound, ProxyFault } from '../outbound.ts';
 import { createOutboundConnector } from './outbound-connector.ts';
-import { createGateConnector, ProxyError } from './tunnel.ts';
+import { createSandboxProxyConnector, ProxyError } from './tunnel.ts';
 
 export interface HttpRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
@@ -67,7 +67,7 @@ export interface HttpReach {
   /** The way through proxies. Undefined: connect directly. */
   readonly outbound?: Outbound | undefined;
   /** URL of the HTTP proxy of a sandbox for all connections, which then looks up the host and checks its addresses. */
-  readonly gate?: string | undefined;
+  readonly sandboxProxy?: string | undefined;
   /** Certificates for connections to the origin; not for those of a sandbox. */
   readonly secureContext?: SecureContext | undefined;
 }
@@ -116,7 +116,7 @@ function toConnect(
   socketPath: string | undefined,
 ): NonNullable<Pool.Options['connect']> {
   const limitMs = CONNECT_LIMIT_MS;
-  if (reach?.gate !== undefined) return createGateConnector(reach.gate, limitMs);
+  if (reach?.sandboxProxy !== undefined) return createSandboxProxyConnector(reach.sandboxProxy, limitMs);
   if (reach?.outbound !== undefined) return createOutboundConnector({ ...reach, limitMs });
   return {
     timeout: limitMs,

@@ -1,10 +1,8 @@
-import { execFile } from 'node:child_process';
 import { basename, dirname, isAbsolute } from 'node:path';
-import { promisify } from 'node:util';
 import { findCommand } from './machine.ts';
+import { readOutput } from './read-output.ts';
 
 const PYTHON = /^python[\d.]*$/;
-const LIMIT_MS = 10_000;
 
 export interface SearchPath {
   readonly cwd: string;
@@ -20,10 +18,6 @@ export async function resolveInterpreter(command: string, search: SearchPath): P
   const found = await findCommand(command, search);
   if (found.kind !== 'found' || basename(dirname(found.path)) !== 'shims') return command;
   const asked = ['-I', '-c', 'import sys; print(sys.executable)'];
-  const options = { cwd: search.cwd, timeout: LIMIT_MS, maxBuffer: 64 * 1024 };
-  const path = await promisify(execFile)(found.path, asked, options).then(
-    ({ stdout }) => stdout.trim(),
-    () => '',
-  );
+  const path = (await readOutput(found.path, asked, { cwd: search.cwd })) ?? '';
   return isAbsolute(path) ? path : command;
 }

@@ -78,6 +78,15 @@ function loadDatabaseSync(): typeof DatabaseSync {
   }
 }
 
+/** Copies all pages of an open database into a file, as of one moment, while other connections may write. */
+export async function copyDatabase(database: Database, path: string): Promise<void> {
+  const { backup } = process.getBuiltinModule('node:sqlite');
+  // In one step: with several, each write of another process would start it again.
+  await backup(database as unknown as DatabaseSync, path, { rate: ALL_PAGES });
+}
+
+const ALL_PAGES = 2 ** 31 - 1;
+
 /** The value of a pragma such as `page_size`, also after an assignment such as `journal_mode = WAL`. */
 export function readPragma(database: Database, pragma: string): unknown {
   const row = database.prepare(`PRAGMA ${pragma}`).get();

@@ -1,3 +1,4 @@
+import { toBareHost } from '../bare-host.ts';
 import type { ClientRequest, IncomingMessage } from 'node:http';
 import { isIP, type LookupFunction, type Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
@@ -83,7 +84,7 @@ function requestTunnel(url: URL, { host, port }: TunnelTarget, lookup: LookupFun
   const path = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const credentials = `${decode(url.username)}:${decode(url.password)}`;
   const authorization = `Basic ${Buffer.from(credentials).toString('base64')}`;
-  const proxyHost = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const proxyHost = toBareHost(url.hostname);
   return request({
     host: proxyHost,
     // Otherwise Node expects a certificate for the host in the header `host`.
@@ -112,8 +113,8 @@ function toProxyFault(error: Error & { readonly code?: string }, proxy: string):
 }
 
 /** For undici: all connections through the HTTP proxy of a sandbox, which looks up hosts and checks their addresses. */
-export function createGateConnector(gate: string, limitMs: number): buildConnector.connector {
-  const proxy = { url: new URL(gate), reaches: CHOSEN_BY_OPERATOR };
+export function createSandboxProxyConnector(sandboxProxy: string, limitMs: number): buildConnector.connector {
+  const proxy = { url: new URL(sandboxProxy), reaches: CHOSEN_BY_OPERATOR };
   const start = createTunnelStarter(limitMs);
   return (options, callback) => {
     openTunnel(proxy, toTarget(options), { limitMs }).then(
@@ -144,7 +145,7 @@ export function createTunnelStarter(
 /** Host and port of a connection that undici wants. */
 export function toTarget({ hostname, port, protocol }: buildConnector.Options): TunnelTarget {
   return {
-    host: hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: toBareHost(hostname),
     port: Number(port || (protocol === 'https:' ? 443 : 80)),
   };
 }

@@ -11,11 +11,27 @@ export interface VerifyReport {
   readonly missing: readonly MissingFact[];
   /** Tools that were not verified, as official clients reject their definitions. Absent if there are none. */
   readonly withheld?: readonly WithheldTool[];
+  /** The package that the command of the server names, if it was fetched. */
+  readonly fetched?: FetchedPackage;
+  /** Hosts that the server asked for without a call, all refused. Absent if there are none. */
+  readonly hosts?: readonly string[];
   readonly tools: readonly ToolReport[];
   /** Contradictions that the baseline accepts. */
   readonly accepted: readonly AcceptedFinding[];
   /** Entries of the baseline that no contradiction matches. */
   readonly stale: readonly AcceptedFinding[];
+}
+
+/** A package that was fetched for the run. */
+export interface FetchedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** Of its tarball, as the registry says; empty if it does not. */
+  readonly integrity: string;
+  /** Host and port of the registry. */
+  readonly registry: string;
+  /** Packages whose scripts of installation were not run. */
+  readonly skippedScripts: readonly string[];
 }
 
 export interface WithheldTool {
@@ -81,6 +97,40 @@ export function listContradictions({ tools, accepted }: VerifyReport): readonly 
       return [{ tool, hint, evidence: verdict.evidence, accepted: entry?.reason }];
     }),
   );
+}
+
+/** Contradictions of tools by one and the same file, address or host. */
+export interface CauseGroup {
+  readonly cause: string;
+  /** All of them are accepted, or none is. */
+  readonly found: readonly [Contradiction, ...Contradiction[]];
+  /** What happened, without repetitions. */
+  readonly messages: readonly string[];
+}
+
+/** The contradictions, those with the same first effect together. */
+export function groupByCause(report: VerifyReport): readonly CauseGroup[] {
+  const groups = Map.groupBy(listContradictions(report), ({ evidence, accepted, tool, hint }) =>
+    JSON.stringify([evidence[0]?.target ?? `${tool.name} ${hint}`, accepted !== undefined]),
+  );
+  return [...groups].flatMap(([key, [first, ...more]]) => {
+    if (first === undefined) return [];
+    const [cause] = JSON.parse(key) as [string, boolean]; // as above
+    const all = [first, ...more].flatMap(({ evidence }) => evidence.slice(0, 1));
+    return [{ cause, found: [first, ...more], messages: [...new Set(all.map(({ message }) => message))] }];
+  });
+}
+
+/** The tools that the fixtures file does not skip, and those of them that made no successful call. */
+export function splitObserved(tools: readonly ToolReport[]): {
+  readonly wanted: readonly ToolReport[];
+  readonly unobserved: readonly ToolReport[];
+} {
+  const wanted = tools.filter(
+    ({ verdicts: { readOnlyHint } }) =>
+      readOnlyHint.kind !== 'unobserved' || readOnlyHint.reason !== 'skipped',
+  );
+  return { wanted, unobserved: wanted.filter(({ coverage }) => coverage.successfulCalls === 0) };
 }
 
 /**

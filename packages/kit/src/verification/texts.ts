@@ -1,3 +1,4 @@
+import type { FetchedPackage } from './report.ts';
 import type { Signal, UnobservedReason, Verdict } from './verdict.ts';
 
 export const UNOBSERVED_TEXTS: Readonly<Record<UnobservedReason, string>> = {
@@ -36,10 +37,22 @@ export function formatVerdict(verdict: Verdict): string {
   }
 }
 
+export function formatFetched({ name, version, registry, skippedScripts }: FetchedPackage): string {
+  const skipped =
+    skippedScripts.length === 0 ? '' : ` The install scripts of ${skippedScripts.join(', ')} were not run.`;
+  return `Fetched ${name}@${version} from ${registry}.${skipped}`;
+}
+
+export function formatHosts(hosts: readonly string[]): string {
+  return `Outside tool calls, the server tried to reach ${hosts.join(', ')}; the sandbox blocked it.`;
+}
+
 export function formatSignal(signal: Signal): string {
   switch (signal.kind) {
     case 'in_process_state':
-      return 'repeated calls answer differently until the process restarts: it keeps state in memory, which is not judged';
+      return signal.isJudged
+        ? 'other tools of the server return different data after its calls'
+        : 'repeated calls answer differently until the process restarts: it keeps state in memory, which is not judged';
     case 'nondeterministic':
       return 'equal calls answer differently, also in a new process (clock or randomness)';
     case 'noise':

@@ -78,11 +78,16 @@ export type EffectKind =
   | 'hidden'
   /** Permissions, times or extended attributes changed, or a change that cannot be classified. */
   | 'changed'
+  /** Data that other tools return changed, and no file. */
+  | 'memory'
   | 'network';
 
 export type Signal =
-  /** Repeated calls return different results, but a new process returns the same as the first one. */
-  | { readonly kind: 'in_process_state' }
+  /**
+   * Repeated calls return different results, but a new process returns the same as the first one. `isJudged`: instead,
+   * other tools return different data after its calls, which contradicts `readOnlyHint`.
+   */
+  | { readonly kind: 'in_process_state'; readonly isJudged: boolean }
   /** A new process returns different results too: a clock, randomness, or a process id. */
   | { readonly kind: 'nondeterministic' }
   /** Changes of a class that well-behaved servers also make. */
@@ -116,6 +121,19 @@ export interface ToolReport {
   readonly coverage: ToolCoverage;
   /** The message of the last failed call, if none succeeded. */
   readonly failure?: string;
+  /** What was tried, in order, if that was requested. */
+  readonly attempts?: readonly ToolAttempt[];
+}
+
+/** Equal calls of a tool. */
+export interface ToolAttempt {
+  readonly args: JsonObject;
+  /** Tools that were called before, since a value of their results is needed. */
+  readonly after: readonly string[];
+  readonly calls: number;
+  readonly isSuccess: boolean;
+  /** The start of the first answer. Must be escaped before printing. */
+  readonly answer: string;
 }
 
 export interface ToolCoverage {

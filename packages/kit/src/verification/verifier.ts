@@ -51,6 +51,9 @@ export interface VerifyOptions {
   readonly fixtures?: string;
   readonly init?: boolean;
   readonly baseline?: string;
+  readonly updateBaseline?: boolean;
+  /** The smallest share of tools that must make a successful call; true: all. */
+  readonly requireObserved?: number | true;
   readonly sets: number;
   readonly repeats: number;
   readonly callLimit: number;
@@ -58,6 +61,10 @@ export interface VerifyOptions {
   readonly format?: VerifyFormat;
   readonly json?: boolean;
   readonly report?: readonly string[];
+  /** Tools of which each attempt is printed. */
+  readonly explain?: readonly string[];
+  /** Path of a fixtures file to write. */
+  readonly writeFixtures?: string;
 }
 
-export type VerifyFormat = 'table' | 'json' | 'sarif' | 'junit' | 'markdown';
+export type VerifyFormat = 'table' | 'json' | 'sarif' | 'junit' | 'markdown' | 'github';

@@ -10,6 +10,8 @@ export type VerifyFault =
   | { readonly code: 'ARGUMENTS_INVALID'; readonly reason: string }
   /** The server did not start or did not answer. `message`: its own error text, or the reason. */
   | { readonly code: 'SERVER_FAILED'; readonly message: string }
+  /** `reason`: the end of a sentence. */
+  | { readonly code: 'PACKAGE_NOT_FETCHED'; readonly name: string; readonly reason: string }
   /** This machine cannot confine a server. */
   | {
       readonly code: 'SANDBOX_UNAVAILABLE';
@@ -22,6 +24,8 @@ export function formatVerifyFault(fault: VerifyFault): string {
   switch (fault.code) {
     case 'SERVER_FAILED':
       return `The server did not start in the sandbox: ${fault.message}`;
+    case 'PACKAGE_NOT_FETCHED':
+      return `The package ${fault.name} could not be fetched: ${fault.reason}.`;
     case 'SANDBOX_UNAVAILABLE':
       // Several mechanisms may lack the same thing.
       return [...new Set(fault.missing.map(({ why, install }) => `${why} ${install}`))].join('\n');

@@ -33,7 +33,7 @@ it('TLS in a tunnel works, also after a connection has broken during a response'
   const sitePort = await listen(site);
   const client = new HttpClient(`https://localhost:${sitePort}`, {
     ...{ reaches: new Set(['loopback'] as const), chosenBy: 'operator' },
-    gate: `http://127.0.0.1:${await listen(proxy)}`,
+    sandboxProxy: `http://127.0.0.1:${await listen(proxy)}`,
   });
   endLater(() => client.close());
   const get = (): Promise<string> =>

@@ -1,6 +1,6 @@
 import { serializeCanonical } from '@assay-mcp/kit/canonical-json';
 import { isJsonObject, type JsonObject } from '@assay-mcp/kit/json-object';
-import { generateValue, type Origin } from './generate-value.ts';
+import { type Adjustments, generateArguments, NO_ADJUSTMENTS, type Origin } from './generate-value.ts';
 import type { ArgumentContext } from './heuristics.ts';
 
 /** The arguments of one call, and their origin. */
@@ -17,28 +17,61 @@ export interface ArgumentRequest {
   readonly recorded: readonly JsonObject[];
   /** Arguments from the fixtures file. If there are any, none are generated. */
   readonly fixtures: readonly JsonObject[];
+  /** Arguments with which calls have succeeded, for this tool. */
+  readonly found?: readonly ArgumentSet[];
   /** Maximum number of sets. */
   readonly limit: number;
 }
 
 /**
- * Different arguments for a tool, most trustworthy first: from real calls and the fixtures file; else examples of the
- * schema, then generated ones with all properties, with only the required ones, and with each other value of a flag or
- * enumeration.
+ * Different arguments for a tool, most trustworthy first: from real calls and the fixtures file; else those with which a
+ * call has succeeded, examples of the schema, and generated ones.
  */
 export function chooseArguments(request: ArgumentRequest, context: ArgumentContext): readonly ArgumentSet[] {
-  const { recorded, fixtures, inputSchema, limit } = request;
+  const { recorded, fixtures, found = [], limit } = request;
   const others =
     fixtures.length > 0
-      ? fixtures.map((args) => setOf(withSeed(args, context.folder), 'fixture'))
-      : [...statedSets(inputSchema), ...generatedSets(request, context)];
-  const sets = [...recorded.map((args) => setOf(args, 'recorded')), ...others];
+      ? toFixtureSets(fixtures, context.folder)
+      : [...found, ...statedSets(request.inputSchema), ...generatedSets(request, context)];
+  const sets = [...recorded.map((args) => createSet(args, 'recorded')), ...others];
+  return removeDuplicates(sets).slice(0, limit);
+}
+
+/** `folder`: of the seed data. */
+export function toFixtureSets(fixtures: readonly JsonObject[], folder: string): readonly ArgumentSet[] {
+  return fixtures.map((args) => createSet(withSeed(args, folder), 'fixture'));
+}
+
+/** How arguments are generated. */
+export interface Proposal {
+  readonly variant: number;
+  /** Whether optional members are given. */
+  readonly isFull: boolean;
+  readonly adjustments: Adjustments;
+}
+
+/** Arguments that a schema allows. Undefined if none can be generated. */
+export function proposeArguments(
+  { name, inputSchema }: Pick<ArgumentRequest, 'name' | 'inputSchema'>,
+  context: ArgumentContext,
+  proposal: Proposal,
+): ArgumentSet | undefined {
+  try {
+    const made = generateArguments({ ...proposal, context, tool: name, root: inputSchema });
+    return isJsonObject(made.value) ? createSet(made.value, made.origin) : undefined;
+  } catch {
+    // Values cannot be generated from this schema.
+    return undefined;
+  }
+}
+
+export function removeDuplicates(sets: readonly ArgumentSet[]): readonly ArgumentSet[] {
   const distinct = new Map<string, ArgumentSet>();
   for (const set of sets) {
     const key = serializeCanonical(set.args);
     if (!distinct.has(key)) distinct.set(key, set);
   }
-  return [...distinct.values()].slice(0, limit);
+  return [...distinct.values()];
 }
 
 /** Replaces `{seed}` in all strings with the folder of the seed data. */
@@ -56,103 +89,20 @@ function seeded(value: unknown, folder: string): unknown {
 
 function statedSets(schema: JsonObject): readonly ArgumentSet[] {
   const examples = Array.isArray(schema['examples']) ? schema['examples'] : [];
-  return examples.filter(isJsonObject).map((args) => setOf(args, 'example'));
+  return examples.filter(isJsonObject).map((args) => createSet(args, 'example'));
 }
 
 function generatedSets(request: ArgumentRequest, context: ArgumentContext): readonly ArgumentSet[] {
-  const { name, inputSchema } = request;
-  // Descriptions mention too much: a tool that reads a file says that it must be in an allowed directory.
-  const about = name.replaceAll(/[_-]/g, ' ').toLowerCase();
-  const sets: ArgumentSet[] = [];
-  const add = (variant: number, isFull: boolean): void => {
-    const made = generateValue(inputSchema, '', {
-      context,
-      variant,
-      isFull,
-      about,
-      root: inputSchema,
-      depth: 0,
-    });
-    if (isJsonObject(made.value)) sets.push(setOf(made.value, made.origin));
-  };
-  try {
-    add(0, false);
-    add(0, true);
-    const [first] = sets;
-    if (first !== undefined) sets.push(...flagged(inputSchema, first));
-    add(1, true);
-    add(2, false);
-  } catch {
-    // Values cannot be generated from this schema; the arguments generated so far remain.
-  }
-  return sets;
+  return [
+    { variant: 0, isFull: false },
+    { variant: 0, isFull: true },
+    { variant: 1, isFull: true },
+    { variant: 2, isFull: false },
+  ].flatMap((given) => proposeArguments(request, context, { ...given, adjustments: NO_ADJUSTMENTS }) ?? []);
 }
 
-/** The same arguments once with each other value of each flag and enumeration. */
-function flagged(schema: JsonObject, { args, origin }: ArgumentSet): readonly ArgumentSet[] {
-  const properties = isJsonObject(schema['properties']) ? schema['properties'] : {};
-  return Object.entries(properties).flatMap(([name, property]) => {
-    if (!isJsonObject(property)) return [];
-    const values = property['type'] === 'boolean' ? [true, false] : property['enum'];
-    return (Array.isArray(values) ? values : [])
-      .filter((value) => value !== args[name])
-      .map((value: unknown) => setOf({ ...args, [name]: value }, origin));
-  });
-}
-
-function setOf(args: JsonObject, origin: Origin): ArgumentSet {
+export function createSet(args: JsonObject, origin: Origin): ArgumentSet {
   return { args, origin, shape: computeShape(args) };
-}
-
-const MAX_DEPTH = 4;
-const MAX_VALUES = 20;
-/** A path or an identifier per line, such as the output of a tool that lists files. */
-const MAX_LINE = 120;
-
-/** Values in the result of a list-like tool, by the name of their member; tools that take an `id` can use them. */
-export function collectValues(result: JsonObject): ReadonlyMap<string, readonly unknown[]> {
-  const found = new Map<string, unknown[]>();
-  const structured = result['structuredContent'];
-  if (structured !== undefined) collect(structured, found);
-  for (const block of Array.isArray(result['content']) ? result['content'] : []) {
-    const text: unknown = isJsonObject(block) ? block['text'] : undefined;
-    if (typeof text !== 'string' || text.length > 100_000) continue;
-    try {
-      collect(JSON.parse(text), found);
-    } catch {
-      for (const [, key = '', value = ''] of text.matchAll(/^\W*(\w*(?:id|name|key))\W*[:=]\s*(\S.*)$/gim))
-        if (value.length <= MAX_LINE) push(found, key.toLowerCase(), value.trim());
-    }
-  }
-  return found;
-}
-
-/** Adds the strings and numbers within a value, by the name of the member that contains them. */
-function collect(whole: unknown, found: Map<string, unknown[]>): void {
-  const walk = (value: unknown, name: string, depth: number): void => {
-    if (depth < 0) return;
-    if (Array.isArray(value)) for (const one of value.slice(0, MAX_VALUES)) walk(one, name, depth - 1);
-    else if (isJsonObject(value))
-      for (const [key, one] of Object.entries(value).slice(0, 2 * MAX_VALUES)) walk(one, key, depth - 1);
-    else if (name !== '' && (typeof value === 'string' || typeof value === 'number'))
-      push(found, name.replaceAll(/([a-z\d])([A-Z])/g, '$1_$2').toLowerCase(), value);
-  };
-  walk(whole, '', MAX_DEPTH);
-}
-
-function push(found: Map<string, unknown[]>, key: string, value: unknown): void {
-  const values = found.get(key) ?? [];
-  if (values.length < MAX_VALUES && !values.includes(value)) values.push(value);
-  found.set(key, values);
-}
-
-/** Whether simply calling a tool returns values that other tools take: "list_users", "search". */
-export function isListLike(name: string, schema: JsonObject): boolean {
-  const required = Array.isArray(schema['required']) ? schema['required'] : [];
-  return (
-    required.length === 0 &&
-    /(?:^|[_.-])(?:list|search|find|get_all|read_graph|show)(?:$|[_.-]|[A-Z])/i.test(name)
-  );
 }
 
 /**

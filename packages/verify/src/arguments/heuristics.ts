@@ -1,6 +1,10 @@
 import type { JsonObject } from '@assay-mcp/kit/json-object';
+import { PAGE_URL } from '@assay-mcp/sandbox/page-url';
+import type { Knowledge } from './knowledge.ts';
+import { GLOBS, SAMPLES } from './samples.ts';
+import { kindOfTool, splitName } from './tool-words.ts';
 
-/** What arguments can refer to: the seed data in the sandbox, and values that list-like tools returned. */
+/** What arguments can refer to: the seed data in the sandbox, and values that other tools returned. */
 export interface ArgumentContext {
   /** Absolute path of the folder with the seed data. */
   readonly folder: string;
@@ -8,132 +12,305 @@ export interface ArgumentContext {
   readonly files: readonly string[];
   /** Absolute paths of its subfolders, sorted. */
   readonly folders: readonly string[];
-  /** Values by the name of the member that held them: `id` → [4, 7]. */
-  readonly seen: ReadonlyMap<string, readonly unknown[]>;
+  readonly knowledge: Pick<Knowledge, 'find'>;
 }
 
 export interface Property {
   readonly name: string;
   readonly schema: JsonObject;
-  /** The words of the tool's name, in lower case. */
-  readonly about: string;
+  /** The name of the tool. */
+  readonly tool: string;
+  /** Names of the members beside it. */
+  readonly siblings: readonly string[];
 }
 
-/** A value for a string property by its format or name. Undefined if neither says anything. */
-export function generateString(
-  { name, schema, about }: Property,
-  context: ArgumentContext,
-  variant: number,
-): string | undefined {
+/** Values for a string property by its format or name, likeliest first. Empty if neither says anything. */
+export function listStrings(property: Property, context: ArgumentContext): readonly string[] {
+  const { name, schema, tool } = property;
   const format = typeof schema['format'] === 'string' ? FORMATS[schema['format']] : undefined;
   if (format !== undefined) return format;
   const words = splitName(name);
-  const text =
-    `${name} ${typeof schema['description'] === 'string' ? schema['description'] : ''}`.toLowerCase();
-  const path = pathFor({ words, text, about, variant }, context);
-  if (path !== undefined) return path;
-  const found = NAMES.find(([names]) => words.some((word) => names.includes(word)));
-  return found?.[1];
+  const description = typeof schema['description'] === 'string' ? schema['description'].toLowerCase() : '';
+  // Descriptions of tools mention too much: a tool that reads a file says that it must be in an allowed directory.
+  const about = splitName(tool).join(' ');
+  const paths = listPaths({ words, text: `${words.join(' ')} ${description}`, about, tool }, context);
+  if (paths.length > 0) return paths;
+  if (
+    words.some((word) => ['sql', 'statement'].includes(word)) ||
+    (/\bsql\b/.test(description) && /\b(?:query|statement)\b/.test(`${name} ${description}`))
+  )
+    return listSql(tool, context);
+  if (words.some((word) => SHELL.has(word))) return [`ls ${context.folder}`, 'true', 'pwd'];
+  if (words.some((word) => word === 'code' || word === 'script' || word === 'program' || word === 'snippet'))
+    return listCode(`${about} ${description} ${property.siblings.join(' ')}`);
+  const described = DESCRIBED.filter(([pattern]) => pattern.test(description)).flatMap(
+    ([, values]) => values,
+  );
+  const named = NAMES.find(([names]) => words.some((word) => names.includes(word)))?.[1] ?? [];
+  return [...new Set([...described, ...named])];
+}
+
+/**
+ * Values that change something where a tool takes a query, a program or a path. A tool that only reads refuses them or
+ * ignores what they ask for.
+ */
+export function listWritingStrings(
+  { name, schema, tool }: Property,
+  context: ArgumentContext,
+): readonly string[] {
+  const words = splitName(name);
+  const description = typeof schema['description'] === 'string' ? schema['description'].toLowerCase() : '';
+  if (
+    words.includes('sql') ||
+    words.includes('statement') ||
+    (/\bsql\b/.test(`${tool.toLowerCase()} ${description}`) && words.includes('query'))
+  ) {
+    const table = tableOf(tool, context);
+    return [
+      `INSERT INTO ${table} (name) VALUES ('plum')`,
+      `UPDATE ${table} SET name = 'plum'`,
+      `DELETE FROM ${table}`,
+      'CREATE TABLE created_table (id INTEGER PRIMARY KEY, name TEXT)',
+      `DROP TABLE ${table}`,
+      `SELECT 1; DELETE FROM ${table}`,
+    ];
+  }
+  if (words.some((word) => SHELL.has(word)))
+    return [`touch ${context.folder}/created.txt`, `rm -f ${context.folder}/notes.txt`];
+  if (words.some((word) => ['code', 'script', 'program', 'expression', 'snippet'].includes(word)))
+    return [
+      `require('node:fs').writeFileSync(${JSON.stringify(`${context.folder}/created.txt`)}, 'x')`,
+      `open(${JSON.stringify(`${context.folder}/created.txt`)}, 'w').write('x')`,
+    ];
+  return [];
+}
+
+const SHELL: ReadonlySet<string> = new Set(['command', 'cmd', 'shell', 'commandline']);
+
+function tableOf(tool: string, { knowledge }: ArgumentContext): string {
+  const table = knowledge
+    .find('table_name', tool)
+    .find(({ isSure, known }) => isSure && /^\w+$/.test(String(known.value)));
+  return table === undefined ? 'items' : String(table.known.value);
+}
+
+function listSql(tool: string, context: ArgumentContext): readonly string[] {
+  const table = tableOf(tool, context);
+  const select = `SELECT * FROM ${table} LIMIT 5`;
+  const words = splitName(tool);
+  const has = (...some: readonly string[]): boolean => some.some((word) => words.includes(word));
+  const insert = `INSERT INTO ${table} (name) VALUES ('plum')`;
+  const create = 'CREATE TABLE IF NOT EXISTS created_table (id INTEGER PRIMARY KEY, name TEXT)';
+  if (has('create')) return [create, insert, select];
+  if (has('alter')) return [`ALTER TABLE ${table} ADD COLUMN note TEXT`, create];
+  if (has('drop')) return [`DROP TABLE IF EXISTS ${table}`];
+  if (has('delete')) return [`DELETE FROM ${table} WHERE id = 1`];
+  if (has('update')) return [`UPDATE ${table} SET name = 'plum' WHERE id = 1`];
+  if (has('insert', 'write', 'mutate', 'modify', 'append')) return [insert, create];
+  return [select, 'SELECT 1', create];
+}
+
+const PYTHON = 'print(1 + 1)';
+const SCRIPT = 'console.log(1 + 1);';
+
+function listCode(text: string): readonly string[] {
+  if (/\bpython\b/.test(text) && !/javascript|node/.test(text)) return [PYTHON];
+  if (/\b(?:shell|bash)\b/.test(text) && !/javascript|node|python/.test(text)) return ['echo 1'];
+  return [SCRIPT, PYTHON, '1 + 1', 'const a = 1;\nfunction add(x, y) {\n  return x + y;\n}\n'];
 }
 
 interface PropertyText {
   readonly words: readonly string[];
-  readonly variant: number;
   readonly text: string;
   readonly about: string;
+  readonly tool: string;
 }
 
-/** A path in the seed data, if the property is one. Properties for a destination get a path that does not exist. */
-function pathFor(
-  { words, text, about, variant }: PropertyText,
-  context: ArgumentContext,
-): string | undefined {
+/** Paths in the seed data, if the property is one. Properties for a destination get a path that does not exist. */
+function listPaths(property: PropertyText, context: ArgumentContext): readonly string[] {
+  const { words, text, about, tool } = property;
+  const { folder, files, folders } = context;
   const isPath =
-    words.some((word) => PATH_WORDS.has(word)) || /\b(?:file|folder|directory) path\b/.test(text);
-  if (!isPath) return undefined;
-  if (words.some((word) => NEW_WORDS.has(word))) return `${context.folder}/created-${variant}.txt`;
-  const isFolder =
+    words.some((word) => PATH_WORDS.has(word)) ||
+    (words.some((word) => PLACE_WORDS.has(word)) &&
+      /\b(?:path|file|folder|directory)\b/.test(`${text} ${about}`)) ||
+    /\b(?:file|folder|directory) path\b|\bpath (?:to|of) (?:the|a|an)\b/.test(text);
+  if (!isPath || words.some((word) => NO_PATH_WORDS.has(word))) return [];
+  const isNew = words.some((word) => NEW_WORDS.has(word));
+  const folderFirst =
     words.some((word) => FOLDER_WORDS.has(word)) ||
     (!words.some((word) => FILE_WORDS.has(word)) &&
-      /\b(?:director(?:y|ies)|folders?|tree|repository)\b/.test(`${text} ${about}`));
-  if (isFolder) return variant % 2 === 0 ? context.folder : (context.folders[0] ?? context.folder);
-  const extension = EXTENSIONS.find(([pattern]) => pattern.test(`${text} ${about}`))?.[1];
-  const matching = context.files.filter((file) => extension !== undefined && file.endsWith(extension));
-  const files = matching.length > 0 ? matching : context.files;
-  return files[variant % Math.max(files.length, 1)] ?? `${context.folder}/notes.txt`;
+      /\b(?:director(?:y|ies)|folders?|tree|repository|project|workspace|vault)\b/.test(`${text} ${about}`) &&
+      !/\bfile\b/.test(about));
+  const ending = EXTENSIONS.find(([pattern]) => pattern.test(`${text} ${about}`))?.[1];
+  const created = `${folder}/created${isFolderTool(about, folderFirst) ? '' : (ending ?? '.txt')}`;
+  if (isNew) return folderFirst ? [folder, `${folder}/created`] : [created, ...files.slice(0, 2)];
+  const isMaking = kindOfTool(tool) === 'creates' && !/\b(?:open|import|start)\b/.test(about);
+  const matching = files.filter((file) => ending !== undefined && file.endsWith(ending));
+  const texts = files.filter((file) => file.endsWith('.txt'));
+  const existing = [...new Set([...matching, ...(ending === undefined ? [] : texts), ...files])];
+  const relative = (path: string): string => path.slice(folder.length + 1);
+  const places = folderFirst ? [folder, ...folders, ...existing] : [...existing.slice(0, 4), folder];
+  const all =
+    isMaking && !folderFirst ? [created, ...places] : isMaking ? [`${folder}/created`, ...places] : places;
+  const [first] = all;
+  // A server that keeps files in a folder of its own takes names within it.
+  return [...all, ...(first?.startsWith(`${folder}/`) === true ? [relative(first)] : ['.'])];
 }
 
-const PATH_WORDS: ReadonlySet<string> = new Set(
-  'path paths file files filename filepath folder folders dir directory root source src destination dest target repo repository cwd database db'.split(
-    ' ',
-  ),
+function isFolderTool(about: string, folderFirst: boolean): boolean {
+  return folderFirst || /\b(?:directory|folder|dir|mkdir)\b/.test(about);
+}
+
+const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '));
+const PATH_WORDS = wordSet(
+  'path paths file files filename filepath folder folders dir directory directories root src dest cwd workdir',
 );
-const FOLDER_WORDS: ReadonlySet<string> = new Set(
-  'folder folders dir directory root repo repository cwd'.split(' '),
+/** Paths only where the description says so. */
+const PLACE_WORDS = wordSet(
+  'source destination target repo repository database db location workspace vault project input output',
 );
-const FILE_WORDS: ReadonlySet<string> = new Set('file files filename filepath database db'.split(' '));
-const NEW_WORDS: ReadonlySet<string> = new Set('destination dest target output new to'.split(' '));
+const NO_PATH_WORDS = wordSet('url uri content text pattern glob id type format query extension extensions');
+const FOLDER_WORDS = wordSet(
+  'folder folders dir directory directories root repo repository cwd workdir workspace vault project',
+);
+const FILE_WORDS = wordSet('file files filename filepath database db');
+const NEW_WORDS = wordSet('destination dest target output new to');
 const EXTENSIONS: readonly (readonly [RegExp, string])[] = [
   [/\b(?:image|png|picture)\b/, '.png'],
   [/\bmedia\b/, '.png'],
   [/\bjson\b/, '.json'],
   [/\bcsv\b/, '.csv'],
   [/\b(?:sqlite|database)\b/, '.db'],
-  [/\bmarkdown\b/, '.md'],
+  [/\b(?:markdown|note)\b/, '.md'],
+  [/\bpdf\b/, '.pdf'],
+  [/\bhtml?\b/, '.html'],
+  [/\bya?ml\b/, '.yaml'],
+  [/\b(?:code|script|javascript|test|component)\b/, '.js'],
 ];
 
-/** RFC 3339, 3986, 4122, 5322 and so on, as JSON Schema names them. Hosts and addresses are reserved for examples. */
-const FORMATS: Readonly<Record<string, string>> = {
-  date: '2026-01-15',
-  'date-time': '2026-01-15T12:00:00Z',
-  time: '12:00:00Z',
-  duration: 'PT1H',
-  email: 'ada@example.com',
-  hostname: 'example.com',
-  ipv4: '192.0.2.1',
-  ipv6: '2001:db8::1',
-  uri: 'http://example.com/',
-  'uri-reference': '/index.html',
-  url: 'http://example.com/',
-  uuid: '3f2504e0-4f89-41d3-9a0c-0305e82c3301',
+const URLS = [PAGE_URL, 'http://example.com/'];
+
+/** RFC 3339, 3986, 4122, 5322 and so on, as JSON Schema names them. */
+const FORMATS: Readonly<Record<string, readonly string[]>> = {
+  date: [SAMPLES.date],
+  'date-time': [SAMPLES.dateTime],
+  time: ['12:00:00Z'],
+  duration: ['PT1H'],
+  email: [SAMPLES.email],
+  hostname: [SAMPLES.hostname],
+  ipv4: [SAMPLES.ipv4],
+  ipv6: ['2001:db8::1'],
+  uri: URLS,
+  'uri-reference': ['/index.html'],
+  url: URLS,
+  uuid: [SAMPLES.uuid],
+  regex: [SAMPLES.regex],
 };
 
-const NAMES: readonly (readonly [readonly string[], string])[] = [
-  [['url', 'uri', 'href', 'link', 'endpoint'], 'http://example.com/'],
-  [['email', 'mail'], 'ada@example.com'],
-  [['host', 'hostname', 'domain'], 'example.com'],
-  [['sql'], 'select 1'],
-  [['timezone', 'tz'], 'Europe/Berlin'],
-  [['city', 'location', 'place'], 'Berlin'],
-  [['country'], 'DE'],
-  [['language', 'lang', 'locale'], 'en'],
-  [['currency'], 'EUR'],
-  [['date', 'day', 'since', 'until', 'start', 'end'], '2026-01-15'],
-  [['time'], '12:00'],
-  [['regex', 'glob'], '*.txt'],
-  [['pattern'], '*.txt'],
-  [['command', 'cmd'], 'true'],
-  [['branch'], 'main'],
-  [['ref', 'revision', 'commit'], 'HEAD'],
-  [['query', 'search', 'q', 'keyword', 'keywords', 'term'], 'note'],
-  [
-    ['message', 'text', 'content', 'contents', 'body', 'prompt', 'description', 'summary', 'comment'],
-    'A note.',
-  ],
-  [['title', 'subject', 'label'], 'A title'],
-  [['name', 'username', 'user', 'author', 'owner'], 'ada'],
-  [['tag', 'category', 'type', 'kind'], 'note'],
-  [['key', 'field', 'column'], 'name'],
-  [['color', 'colour'], 'blue'],
-  [['expression', 'formula'], '1 + 1'],
-  [['code', 'script'], '1 + 1'],
+/** By what a description says, where that is exact. */
+const DESCRIBED: readonly (readonly [RegExp, readonly string[]])[] = [
+  [/\bjson (?:string|text|document|object)\b|\bas json\b|\bstringified\b/, [SAMPLES.json]],
+  [/\byyyy-mm-dd\b/, [SAMPLES.date]],
+  [/\biso[- ]?8601\b/, [SAMPLES.dateTime]],
+  [/\bhh:mm\b/, [SAMPLES.time]],
+  [/\bregular expression\b|\bregexp?\b/, [SAMPLES.regex]],
+  [/\bglob\b/, GLOBS],
+  [/\bmermaid\b/, [SAMPLES.mermaid]],
+  [/\bbase64\b/, [SAMPLES.base64]],
+  [/\bhex(?:adecimal)? colou?r\b/, [SAMPLES.color]],
+  [/\bcron\b/, [SAMPLES.cron]],
+  [/\bhtml\b/, [SAMPLES.html]],
+  [/\bmarkdown\b/, [SAMPLES.markdown]],
+  [/\byaml\b/, [SAMPLES.yaml]],
+  [/\bcsv\b/, [SAMPLES.csv]],
+  [/\bxml\b/, [SAMPLES.xml]],
+  [/\bsvg\b/, [SAMPLES.svg]],
+  [/\bcss selector\b/, [SAMPLES.selector]],
 ];
 
-/** `repoPath`, `repo_path` and `repo-path` are the words repo and path. */
-export function splitName(name: string): readonly string[] {
-  return name
-    .replaceAll(/([a-z\d])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z\d]+/)
-    .filter((word) => word !== '');
-}
+const NAMES: readonly (readonly [readonly string[], readonly string[]])[] = [
+  [['url', 'urls', 'uri', 'href', 'link', 'endpoint'], URLS],
+  [['email', 'mail'], [SAMPLES.email]],
+  [['host', 'hostname', 'domain'], [SAMPLES.hostname]],
+  [['timezone', 'tz'], ['Europe/Berlin']],
+  [
+    ['city', 'location', 'place', 'origin', 'destination', 'address'],
+    ['Berlin', 'Hamburg'],
+  ],
+  [['country'], ['DE']],
+  [
+    ['language', 'lang', 'locale'],
+    ['en', 'javascript'],
+  ],
+  [['currency'], ['EUR']],
+  [
+    ['date', 'day', 'since', 'until', 'start', 'end', 'from', 'before', 'after'],
+    [SAMPLES.date, SAMPLES.dateTime],
+  ],
+  [
+    ['time', 'timestamp'],
+    [SAMPLES.time, SAMPLES.dateTime],
+  ],
+  [['regex', 'regexp'], [SAMPLES.regex]],
+  [['glob', 'globs', 'include', 'exclude'], GLOBS],
+  [['pattern'], ['note', '*.txt']],
+  [
+    ['extension', 'extensions'],
+    ['.txt', 'txt'],
+  ],
+  [['json'], [SAMPLES.json]],
+  [['yaml', 'yml'], [SAMPLES.yaml]],
+  [['csv'], [SAMPLES.csv]],
+  [['xml'], [SAMPLES.xml]],
+  [['html'], [SAMPLES.html]],
+  [['markdown', 'md'], [SAMPLES.markdown]],
+  [['svg'], [SAMPLES.svg]],
+  [['diagram', 'mermaid'], [SAMPLES.mermaid]],
+  [['cron', 'schedule'], [SAMPLES.cron]],
+  [['version', 'semver'], ['1.2.3']],
+  [['port'], ['8080']],
+  [['ip'], [SAMPLES.ipv4]],
+  [['uuid', 'guid'], [SAMPLES.uuid]],
+  [
+    ['color', 'colour', 'background'],
+    [SAMPLES.color, 'blue'],
+  ],
+  [['hash', 'checksum'], ['d41d8cd98f00b204e9800998ecf8427e']],
+  [['base64'], [SAMPLES.base64]],
+  [['branch'], ['main']],
+  [['ref', 'revision', 'commit'], ['HEAD']],
+  [['selector'], [SAMPLES.selector]],
+  [['package', 'module', 'library', 'dependency'], ['react']],
+  [
+    ['query', 'search', 'q', 'keyword', 'keywords', 'term'],
+    ['note', 'a'],
+  ],
+  [
+    [
+      'message',
+      'text',
+      'content',
+      'contents',
+      'body',
+      'prompt',
+      'description',
+      'summary',
+      'comment',
+      'thought',
+      'note',
+      'context',
+    ],
+    ['A note.', SAMPLES.json],
+  ],
+  [['title', 'subject', 'label', 'heading'], ['A title']],
+  [['name', 'username', 'user', 'author', 'owner', 'entity', 'subject'], ['ada']],
+  [['tag', 'tags', 'category', 'type', 'kind'], ['note']],
+  [['key', 'field', 'column'], ['name']],
+  [['expression', 'formula', 'equation'], ['1 + 1']],
+  [['value'], ['A value']],
+  [
+    ['id', 'identifier'],
+    ['1', 'a'],
+  ],
+];

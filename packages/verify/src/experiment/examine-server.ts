@@ -3,8 +3,9 @@ import { join } from 'node:path';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { ChildOptions } from '@assay-mcp/kit/platform/child';
 import { pause } from '@assay-mcp/kit/platform/pause';
-import { isListLike, collectValues } from '../arguments/choose-arguments.ts';
+import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import type { ArgumentContext } from '../arguments/heuristics.ts';
+import { listHosts } from '../judge/contacts.ts';
 import { type Background, collectBackground, isQuiet } from '../judge/effects.ts';
 import type {
   Mechanism,
@@ -14,6 +15,7 @@ import type {
   SandboxOptions,
 } from '@assay-mcp/sandbox/observation';
 import type { Seed } from '../seed.ts';
+import { type Explored, type ExploredTool, exploreTools } from './explore-tools.ts';
 import { type ListedTool, type SandboxedServerFault, SandboxedServer } from './sandboxed-server.ts';
 
 /** How the sandboxes of one server are opened. */
@@ -25,6 +27,10 @@ export interface Setting {
   /** The folder of the seed data, as the server sees it. */
   readonly seedPath: string;
   readonly callMs: number;
+  /** Time limit for finding arguments with which tools can be called, in ms. */
+  readonly exploreMs: number;
+  /** Arguments that are tried before generated ones. */
+  readonly given: (tool: string) => readonly ArgumentSet[];
   /** Names of tools that must not be called. */
   readonly skipped: ReadonlySet<string>;
   readonly signal: AbortSignal;
@@ -36,12 +42,15 @@ export interface Examined {
   readonly version: string;
   readonly tools: readonly ListedTool[];
   readonly context: ArgumentContext;
+  readonly explored: ReadonlyMap<string, ExploredTool>;
   readonly background: Background;
   /** Time in ms after its first list during which it is still starting. */
   readonly startMs: number;
   readonly mechanisms: readonly Mechanism[];
   readonly missing: readonly MissingMechanism[];
   readonly withheld: readonly WithheldTool[];
+  /** Hosts that it asked for without a call. */
+  readonly hosts: readonly string[];
 }
 
 /** A first start may compile, migrate or wait for a slow machine. */
@@ -52,7 +61,9 @@ const MAX_QUIET_MS = 5_000;
 const MAX_SETTLE_MS = 15_000;
 const SETTLE_STEP_MS = 250;
 const IDLE_MS = 1_500;
-const MAX_LIST_CALLS = 10;
+/** Time limit for one call while arguments are sought, in ms. */
+const EXPLORED_CALL_MS = 5_000;
+const EXPLORED_SETTLE_MS = 40;
 
 export function openServer({
   openSandbox,
@@ -63,7 +74,7 @@ export function openServer({
   return SandboxedServer.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS, signal });
 }
 
-/** Starts the server once: lists its tools, watches it idle, and collects values from tools that list things. */
+/** Starts the server once: lists its tools, watches it idle, and finds arguments with which they can be called. */
 export async function examineServer(setting: Setting): Promise<Result<Examined, SandboxedServerFault>> {
   const opened = await openServer(setting);
   if (!opened.ok) return opened;
@@ -74,15 +85,18 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
     await pause(IDLE_MS);
     const idle = await sandboxed.observe();
     const { mechanisms, missing } = sandboxed.sandbox;
+    const { tools: explored, knowledge } = await explore(sandboxed, setting);
     return ok({
       ...sandboxed.serverVersion,
       tools,
-      context: { ...seedContextOf(setting), seen: await seenValues(sandboxed, tools, setting) },
+      context: { ...seedContextOf(setting), knowledge },
+      explored,
       background: collectBackground(starting, idle, { seed: setting.seedPath }),
       startMs,
       mechanisms,
       missing,
       withheld: sandboxed.withheld,
+      hosts: listHosts([...starting, idle]),
     });
   } catch (error) {
     return err({ code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) });
@@ -110,25 +124,30 @@ async function settled(
   return { starting, startMs };
 }
 
-function seedContextOf({ seed, seedPath }: Setting): Omit<ArgumentContext, 'seen'> {
+function seedContextOf({ seed, seedPath }: Setting): Omit<ArgumentContext, 'knowledge'> {
   const paths = (names: readonly string[]): readonly string[] => names.map((name) => join(seedPath, name));
   return { folder: seedPath, files: paths(seed.files), folders: paths(seed.folders) };
 }
 
-async function seenValues(
-  sandboxed: SandboxedServer,
-  tools: readonly ListedTool[],
-  { skipped, callMs, signal }: Setting,
-): Promise<ArgumentContext['seen']> {
-  const seen = new Map<string, unknown[]>();
-  const listing = tools.filter(
-    ({ name, inputSchema }) => !skipped.has(name) && isListLike(name, inputSchema),
-  );
-  for (const { name } of listing.slice(0, MAX_LIST_CALLS)) {
-    if (sandboxed.hasEnded || signal.aborted) break;
-    const { result } = await sandboxed.call(name, {}, { limitMs: callMs, signal });
-    for (const [key, values] of result === undefined ? [] : collectValues(result))
-      seen.set(key, [...(seen.get(key) ?? []), ...values]);
+async function explore(sandboxed: SandboxedServer, setting: Setting): Promise<Explored> {
+  const opened: SandboxedServer[] = [];
+  try {
+    return await exploreTools(sandboxed, {
+      tools: sandboxed.tools.filter(({ name }) => !setting.skipped.has(name)),
+      place: seedContextOf(setting),
+      given: setting.given,
+      reopen: async () => {
+        const another = await openServer(setting);
+        if (!another.ok) return undefined;
+        opened.push(another.value);
+        return another.value;
+      },
+      callMs: Math.min(setting.callMs, EXPLORED_CALL_MS),
+      timeMs: setting.exploreMs,
+      settleMs: EXPLORED_SETTLE_MS,
+      signal: setting.signal,
+    });
+  } finally {
+    for (const another of opened) await another.close();
   }
-  return seen;
 }

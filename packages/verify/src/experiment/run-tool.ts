@@ -4,8 +4,10 @@ import { pause } from '@assay-mcp/kit/platform/pause';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import { collectEffects, isQuiet } from '../judge/effects.ts';
 import { answersDiffer } from '../judge/signals.ts';
-import { isSuccess, type Answer, type Trial, type TrialCall } from '../judge/trial.ts';
+import { isSuccess, NOTHING, type Answer, type Trial, type TrialCall } from '../judge/trial.ts';
 import type { Observation } from '@assay-mcp/sandbox/observation';
+import { prepareServer } from './prepare-server.ts';
+import type { SetupCall } from './explore-tools.ts';
 import type { SandboxedServerFault, SandboxedServer } from './sandboxed-server.ts';
 
 /** Times in ms, and numbers of calls. */
@@ -20,6 +22,8 @@ export interface Pace {
   readonly settleMs: number;
   /** Time after the last call. */
   readonly lateMs: number;
+  /** Time between two rounds of calls of the tools that show data. */
+  readonly roundMs: number;
   /** Time limit for one call. */
   readonly callLimitMs: number;
   /** Number of identical calls with each set of arguments, at least 2. */
@@ -38,7 +42,12 @@ export interface ServerRun {
 
 export interface ToolRun extends ServerRun {
   readonly tool: string;
+  /** Each is called repeatedly. */
   readonly sets: readonly ArgumentSet[];
+  /** Each is called once, after the first of `sets`. */
+  readonly variants: readonly ArgumentSet[];
+  /** Calls that precede those of the tool, in alternatives: the next is tried if no call succeeds. At least one. */
+  readonly setups: readonly (readonly SetupCall[])[];
   /** What the server does when it is asked to end and no tool was called. Undefined if it does not start. */
   readonly endWithoutCall: () => Promise<Observation | undefined>;
 }
@@ -54,19 +63,40 @@ export interface ToolTrials {
   readonly stopped: UnobservedReason | undefined;
 }
 
+/** Calls a tool with its arguments, with the first setup after which a call succeeds. */
+export async function runTool(run: ToolRun): Promise<ToolTrials> {
+  let last: ToolTrials = { trials: [], stopped: undefined };
+  for (const setup of run.setups) {
+    last = await runWithSetup({ ...run, setup });
+    if (last.stopped !== undefined || last.trials.some(hasSucceeded)) return last;
+  }
+  return last;
+}
+
+function hasSucceeded({ calls }: Pick<Trial, 'calls'>): boolean {
+  return calls.some(({ answer }) => isSuccess(answer));
+}
+
+interface PreparedRun extends ToolRun {
+  readonly setup: readonly SetupCall[];
+}
+
 /**
  * Calls a tool with each set of arguments, in one sandbox as long as nothing fails. A set is tried again in a fresh
  * one, with more time for late effects, if it fails after others, seems not to be idempotent, or has effects that may
- * be from the start of the server.
+ * be from the start of the server or from the calls before.
  */
-export async function runTool(run: ToolRun): Promise<ToolTrials> {
+async function runWithSetup(run: PreparedRun): Promise<ToolTrials> {
   const trials: Trial[] = [];
   let sandboxed: CalledServer | undefined;
+  let replace: Rebind = same;
   let isFresh = true;
   let pending = new Set(run.startTargets);
   const isStopped = (): boolean => run.signal.aborted;
+  // Late effects and those of the end are watched after the last set, when all variants have been called.
+  const sets = run.sets.length === 1 && run.variants.length > 0 ? [...run.sets, ...run.sets] : run.sets;
   try {
-    for (const set of run.sets) {
+    for (const [at, set] of sets.entries()) {
       if (isStopped()) return { trials, stopped: 'time_limit' };
       if (sandboxed === undefined || sandboxed.hasEnded) {
         await sandboxed?.close();
@@ -76,17 +106,18 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
         sandboxed = opened.value;
         isFresh = true;
         pending = new Set(run.startTargets);
+        replace = await prepareServer(sandboxed, run.setup, run);
       }
-      const pace = isFresh ? run.pace : { ...run.pace, startMs: 0 };
-      const trial = await runTrial(sandboxed, set, {
-        ...run,
-        pace,
-        pending,
-        isLast: set === run.sets.at(-1),
-      });
-      const again = !isFresh && !trial.calls.some(({ answer }) => isSuccess(answer));
-      const isDoubtful = !isStopped() && (again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run));
+      const pace = isFresh ? startPace(run) : { ...run.pace, startMs: 0 };
+      const isLast = at === sets.length - 1;
+      const trial = await runTrial(sandboxed, replace(set), { ...run, pace, pending, isLast });
+      const again = !isFresh && !hasSucceeded(trial);
+      const isDoubtful =
+        !isStopped() &&
+        (again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run) || mayBeOfSetup(trial, run));
       trials.push(isDoubtful ? await inFreshWorld(set, run, trial) : trial);
+      if (isFresh && hasSucceeded(trial) && !sandboxed.hasEnded)
+        trials.push(...(await runVariants(sandboxed, run.variants.map(replace), { ...run, pending })));
       isFresh = false;
     }
   } finally {
@@ -94,6 +125,14 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
   }
   if (isStopped()) return { trials, stopped: 'time_limit' };
   return { trials: await withReplays(trials, run), stopped: undefined };
+}
+
+type Rebind = (set: ArgumentSet) => ArgumentSet;
+const same: Rebind = (set) => set;
+
+/** After a setup, late effects of its calls are waited for. */
+export function startPace({ pace, setup }: Pick<PreparedRun, 'pace' | 'setup'>): Pace {
+  return setup.length === 0 ? pace : { ...pace, startMs: Math.max(pace.startMs, pace.lateMs) };
 }
 
 /** Whether a repeated call changed something, which may be a late effect of the call before it. */
@@ -114,20 +153,26 @@ function mayBeOfStart({ pending, calls, late }: Trial, { seed }: ToolRun): boole
   );
 }
 
+/** Whether something changed that a late effect of the setup may have changed. */
+function mayBeOfSetup(trial: Trial, { setup, seed }: PreparedRun): boolean {
+  return setup.length > 0 && hasChanged(trial, { seed });
+}
+
 /** Repeats the trial alone, with more time after each call. Returns the former one if the server does not start. */
-async function inFreshWorld(set: ArgumentSet, run: ToolRun, former: Trial): Promise<Trial> {
+async function inFreshWorld(set: ArgumentSet, run: PreparedRun, former: Trial): Promise<Trial> {
   const opened = await run.openServer();
   if (!opened.ok) return former;
   try {
-    const pace = { ...run.pace, startMs: 2 * run.pace.startMs, settleMs: run.pace.lateMs };
+    const replace = await prepareServer(opened.value, run.setup, run);
+    const pace = { ...run.pace, startMs: 2 * startPace(run).startMs, settleMs: run.pace.lateMs };
     const pending = new Set(run.startTargets);
-    return await runTrial(opened.value, set, { ...run, pace, pending, isLast: true });
+    return await runTrial(opened.value, replace(set), { ...run, pace, pending, isLast: true });
   } finally {
     await opened.value.close();
   }
 }
 
-interface TrialRun extends ToolRun {
+interface TrialRun extends PreparedRun {
   /** What the start of this process is still expected to change. Updated with each observation. */
   readonly pending: Set<string>;
   /** Whether nothing follows in this sandbox, so that late effects are waited for. */
@@ -154,11 +199,47 @@ async function runTrial(sandboxed: CalledServer, set: ArgumentSet, run: TrialRun
   const late = await observe();
   const end = isLast && !signal.aborted ? await ending(sandboxed) : undefined;
   const isEventful = end !== undefined && collectEffects(end, run).some(({ noise }) => noise === undefined);
-  const endWithoutCall = isEventful ? await run.endWithoutCall() : undefined;
+  const usualEnd = isEventful ? await controlEnding(run) : undefined;
   return {
     ...{ args, origin, shape, control, pending, calls, late },
-    ...{ end, endWithoutCall, replay: undefined },
+    ...{ end, endWithoutCall: usualEnd, replay: undefined },
   };
+}
+
+/** What the server does at its end without a call of the tool, but with those of the setup. */
+function controlEnding(run: TrialRun): Promise<Observation | undefined> {
+  return run.setup.length === 0 ? run.endWithoutCall() : endWithoutCall({ ...run, setup: run.setup });
+}
+
+/** Time for the settling after a call that is not repeated, and for all of these calls, in ms. */
+const VARIANT_SETTLE_MS = 20;
+const VARIANTS_MS = 3_000;
+
+/** Calls a tool once with each of these arguments, as far as time allows. */
+async function runVariants(
+  sandboxed: CalledServer,
+  variants: readonly ArgumentSet[],
+  run: Omit<TrialRun, 'isLast'>,
+): Promise<readonly Trial[]> {
+  const { tool, pace, signal } = run;
+  const trials: Trial[] = [];
+  const endMs = Date.now() + VARIANTS_MS;
+  for (const { args, origin, shape } of variants) {
+    const atMs = Date.now();
+    if (atMs >= endMs || sandboxed.hasEnded || signal.aborted) break;
+    const pending = new Set(run.pending);
+    const limitMs = Math.min(pace.callLimitMs, VARIANTS_MS);
+    const { answer } = await sandboxed.call(tool, args, { limitMs, signal });
+    await pause(VARIANT_SETTLE_MS);
+    const observation = await observed(sandboxed, run);
+    trials.push({
+      ...{ args, origin, shape, pending, calls: [{ number: 1, atMs, answer, observation }] },
+      ...{ control: NOTHING, late: NOTHING, end: undefined, endWithoutCall: undefined, replay: undefined },
+    });
+    // The server may still be busy with a call that was given up.
+    if (answer.kind === 'failed' && answer.reason === 'timeout') break;
+  }
+  return trials;
 }
 
 async function ending(sandboxed: CalledServer): Promise<Observation | undefined> {
@@ -168,11 +249,14 @@ async function ending(sandboxed: CalledServer): Promise<Observation | undefined>
 }
 
 /** Starts a server and asks it to end without a call in between. Undefined if it does not start. */
-export async function endWithoutCall(run: ServerRun): Promise<Observation | undefined> {
+export async function endWithoutCall(
+  run: ServerRun & { readonly setup?: readonly SetupCall[] },
+): Promise<Observation | undefined> {
   const opened = await run.openServer();
   if (!opened.ok) return undefined;
   const sandboxed = opened.value;
   try {
+    await prepareServer(sandboxed, run.setup ?? [], run);
     const pending = new Set(run.startTargets);
     await controlWindow(() => observed(sandboxed, { ...run, pending }), sandboxed.openMs, {
       ...run,
@@ -222,7 +306,7 @@ async function observed(
 }
 
 /** Adds the first answer of a new process to one trial whose identical calls were answered differently. */
-async function withReplays(trials: readonly Trial[], run: ToolRun): Promise<readonly Trial[]> {
+async function withReplays(trials: readonly Trial[], run: PreparedRun): Promise<readonly Trial[]> {
   const at = trials.findIndex((trial) => answersDiffer(trial) && !hasChanged(trial, run));
   const trial = trials[at];
   if (trial === undefined) return trials;
@@ -230,16 +314,19 @@ async function withReplays(trials: readonly Trial[], run: ToolRun): Promise<read
   return replay === undefined ? trials : trials.with(at, { ...trial, replay });
 }
 
-function hasChanged({ calls }: Trial, { seed }: ToolRun): boolean {
+function hasChanged({ calls }: Trial, { seed }: Pick<ServerRun, 'seed'>): boolean {
   return calls.some(({ observation }) =>
     collectEffects(observation, { seed }).some(({ kind }) => kind !== 'network'),
   );
 }
 
-async function replayed({ args }: Trial, run: ToolRun): Promise<Answer | undefined> {
+async function replayed(trial: Trial, run: PreparedRun): Promise<Answer | undefined> {
   const opened = await run.openServer();
   if (!opened.ok) return undefined;
   try {
+    // Values of a setup differ in each process, and so do the answers.
+    await prepareServer(opened.value, run.setup, run);
+    const { args } = trial;
     return (await opened.value.call(run.tool, args, { limitMs: run.pace.callLimitMs, signal: run.signal }))
       .answer;
   } finally {

@@ -6,6 +6,7 @@ import type { JsonObject } from '@assay-mcp/kit/json-object';
 import { findErrorLine } from '@assay-mcp/kit/stderr-error';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { ChildOptions } from '@assay-mcp/kit/platform/child';
+import { listHosts } from '../judge/contacts.ts';
 import type { Answer } from '../judge/trial.ts';
 import type {
   MissingMechanism,
@@ -49,7 +50,8 @@ export interface CallLimits {
   readonly signal?: AbortSignal;
 }
 
-const MAX_TEXT = 500;
+/** Errors of validators list each fault. */
+const MAX_TEXT = 3_000;
 const MAX_PAGES = 100;
 
 interface SandboxedServerParts {
@@ -105,7 +107,8 @@ export class SandboxedServer {
         return ok(new SandboxedServer({ sandbox: opened.value, client, transport, tools, openMs }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
-        message ??= findErrorLine(transport.stderr.split('\n')) ?? reason;
+        const hosts = await listRefused(opened.value);
+        message ??= (findErrorLine(transport.stderr.split('\n')) ?? reason) + hosts;
         await transport.close();
         await opened.value.close();
       }
@@ -175,6 +178,15 @@ export class SandboxedServer {
     await this.#client.close();
     await this.#sandbox.close();
   }
+}
+
+/** The hosts that a server asked for before it failed, as the end of a sentence. */
+async function listRefused(sandbox: Sandbox): Promise<string> {
+  const hosts = await sandbox.observe().then(
+    (observation) => listHosts([observation]),
+    () => [],
+  );
+  return hosts.length === 0 ? '' : `. It tried to reach ${hosts.join(', ')}; the sandbox has no network`;
 }
 
 async function listTools(

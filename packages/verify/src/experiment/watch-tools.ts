@@ -4,12 +4,16 @@ import { collectEffects } from '../judge/effects.ts';
 import type { Trial, TrialCall } from '../judge/trial.ts';
 import type { Observation } from '@assay-mcp/sandbox/observation';
 import type { UnobservedReason } from '@assay-mcp/kit/verification/verdict';
-import { controlWindow, type ServerRun } from './run-tool.ts';
+import type { SetupCall } from './explore-tools.ts';
+import { prepareServer } from './prepare-server.ts';
+import { controlWindow, type ServerRun, startPace } from './run-tool.ts';
 
 export interface WatchedTool {
   readonly name: string;
   /** Each is called once. */
   readonly sets: readonly ArgumentSet[];
+  /** Calls that precede it. */
+  readonly setup: readonly SetupCall[];
 }
 
 export interface Watched {
@@ -42,7 +46,8 @@ export async function watchTools(tools: readonly WatchedTool[], run: WatchRun): 
       }),
     );
   if (callable.length === 0) return { trials: watched, unwatched: new Map() };
-  const shared = await watch(callable, run);
+  const setup = setupOf(callable);
+  const shared = await watch(callable, setup, run);
   if (shared === undefined || run.signal.aborted) return { trials: watched, unwatched: unwatched(FAILED) };
   const together = targetsOf(shared, run);
   if (together.size === 0 && !shared.hasEnded) return { trials: watched, unwatched: new Map() };
@@ -64,7 +69,8 @@ async function watchAlone(
   let control: Trial | undefined;
   const work = async (): Promise<void> => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const trial = await watch(next, run);
+      // Without a call, the server is watched after the setups of all tools.
+      const trial = await watch(next, setupOf(next.length === 0 ? tools : next), run);
       if (next[0] === undefined) control = trial;
       else if (trial !== undefined) watched.set(next[0].name, trial);
     }
@@ -84,9 +90,15 @@ function targetsOf(trial: Trial | undefined, { seed, background }: WatchRun): Re
   return new Set(counted.map(({ target }) => target));
 }
 
+/** The calls that precede those of tools, each once. */
+function setupOf(tools: readonly WatchedTool[]): readonly SetupCall[] {
+  return [...new Set(tools.flatMap(({ setup }) => setup))];
+}
+
 /** A trial with the calls of all these tools. Undefined if the server does not start. */
 async function watch(
   tools: readonly WatchedTool[],
+  setup: readonly SetupCall[],
   run: WatchRun,
 ): Promise<(Trial & { readonly hasEnded: boolean }) | undefined> {
   const opened = await run.openServer();
@@ -100,11 +112,16 @@ async function watch(
       for (const { target } of collectEffects(observation, run)) pending.delete(target);
       return observation;
     };
-    const control = await controlWindow(observe, sandboxed.openMs, { ...run, pending });
+    const replace = await prepareServer(sandboxed, setup, run);
+    const control = await controlWindow(observe, sandboxed.openMs, {
+      ...run,
+      pace: startPace({ pace, setup }),
+      pending,
+    });
     const stillPending = new Set(pending);
     const calls: TrialCall[] = [];
     for (const { name, sets } of tools)
-      for (const { args } of sets) {
+      for (const { args } of sets.map(replace)) {
         if (sandboxed.hasEnded || signal.aborted) break;
         const atMs = Date.now();
         const { answer } = await sandboxed.call(name, args, { limitMs: pace.callLimitMs, signal });

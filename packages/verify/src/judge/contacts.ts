@@ -87,6 +87,18 @@ export function findNetworkContacts({ network: requests, events }: Observation):
   return [...found.values()];
 }
 
+const MAX_HOSTS = 50;
+
+/** The hosts that a server asked for, without repetitions. */
+export function listHosts(observations: readonly Observation[]): readonly string[] {
+  const requests = observations.flatMap(({ network }) => network);
+  const targets = requests.map((request) => {
+    if (request.kind === 'http') return URL.parse(request.url)?.hostname ?? request.url;
+    return request.kind === 'dns' ? requestTarget(request) : request.host;
+  });
+  return [...new Set(targets)].slice(0, MAX_HOSTS);
+}
+
 const REQUEST_VERBS: Readonly<Record<NetworkRequest['kind'], string>> = {
   dns: 'asked for the address of',
   tcp: 'contacted',

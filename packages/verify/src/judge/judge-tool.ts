@@ -7,6 +7,7 @@ import type {
   UnobservedReason,
   Verdict,
 } from '@assay-mcp/kit/verification/verdict';
+import { truncateText } from '@assay-mcp/kit/shorten';
 import type { Mechanism, Observation } from '@assay-mcp/sandbox/observation';
 import { collectEffects } from './effects.ts';
 import { findSignals } from './signals.ts';
@@ -32,6 +33,19 @@ export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
     coverage,
     ...(failure !== undefined && { failure }),
   };
+}
+
+/** Adds what other tools showed differently after calls of a tool that says that it only reads. */
+export function withChangesInMemory(report: ToolReport, evidence: readonly Evidence[] = []): ToolReport {
+  if (evidence.length === 0) return report;
+  const { readOnlyHint: former } = report.verdicts;
+  const known = former.kind === 'contradicted' ? former.evidence : [];
+  const verdicts = {
+    ...report.verdicts,
+    readOnlyHint: { kind: 'contradicted', evidence: [...known, ...evidence] },
+  } as const;
+  const signals = report.signals.filter(({ kind }) => kind !== 'in_process_state');
+  return { ...report, verdicts, signals: [{ kind: 'in_process_state', isJudged: true }, ...signals] };
 }
 
 interface Attribution {
@@ -116,8 +130,11 @@ function coverageOf(trials: readonly Trial[]): ToolCoverage {
   };
 }
 
+const MAX_FAILURE = 500;
+
 function failureOf(trials: readonly Trial[]): string | undefined {
-  return trials.flatMap(({ calls }) => calls).findLast(({ answer }) => !isSuccess(answer))?.answer.text;
+  const failed = trials.flatMap(({ calls }) => calls).findLast(({ answer }) => !isSuccess(answer));
+  return failed === undefined ? undefined : truncateText(failed.answer.text, MAX_FAILURE);
 }
 
 interface Judged {

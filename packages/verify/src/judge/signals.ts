@@ -42,7 +42,7 @@ function responseSignals(trials: readonly Trial[], effects: readonly CallEffect[
     if (hasChanged || replay === undefined || !answersDiffer(trial)) return [];
     const first = digestOf(trial, 0);
     return replay.kind === 'result' && replay.digest === first
-      ? [{ kind: 'in_process_state' }]
+      ? [{ kind: 'in_process_state', isJudged: false }]
       : [{ kind: 'nondeterministic' }];
   });
   return kinds.slice(0, 1);

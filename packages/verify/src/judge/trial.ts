@@ -63,6 +63,12 @@ export interface CallEffect extends Effect {
   readonly isAtEnd: boolean;
 }
 
+/** The observation of a time in which nothing happened, or that was not watched apart from the next. */
+export const NOTHING: Observation = {
+  ...{ sinceMs: 0, untilMs: 0, mechanisms: [], changes: [], events: [], network: [] },
+  ...{ incomplete: [], mapped: [] },
+};
+
 export function isSuccess(answer: Answer): boolean {
   return answer.kind === 'result' && !answer.isError;
 }

@@ -1,12 +1,12 @@
 import { HINTS } from '@assay-mcp/kit/hint';
 import { toPrintable } from '@assay-mcp/kit/printable';
 import { listContradictions, computeCoverage, type VerifyReport } from '@assay-mcp/kit/verification/report';
-import { formatVerdict } from '@assay-mcp/kit/verification/texts';
+import { formatFetched, formatHosts, formatVerdict } from '@assay-mcp/kit/verification/texts';
 import { differs, suggestAnnotations } from '@assay-mcp/kit/verification/suggest-annotations';
 
 /** A summary for a pull request or a job summary. */
 export function formatMarkdown(report: VerifyReport): string {
-  const { server, tools, mechanisms, missing } = report;
+  const { server, tools, mechanisms, missing, fetched, hosts = [] } = report;
   const coverage = computeCoverage(tools);
   const found = listContradictions(report);
   const open = found.filter(({ accepted }) => accepted === undefined);
@@ -33,6 +33,8 @@ export function formatMarkdown(report: VerifyReport): string {
       ({ name, reason }) =>
         `- ${text(name)} was not verified, and official clients cannot list it: ${text(reason)}`,
     ),
+    ...(fetched === undefined ? [] : ['', text(formatFetched(fetched))]),
+    ...(hosts.length === 0 ? [] : ['', text(formatHosts(hosts))]),
     ...(suggested.length === 0
       ? []
       : ['', 'Suggested annotations:', '', '```json', suggestions(report), '```']),

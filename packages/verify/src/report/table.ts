@@ -3,7 +3,12 @@ import { HINTS } from '@assay-mcp/kit/hint';
 import { toPrintable } from '@assay-mcp/kit/printable';
 import { listContradictions, computeCoverage, type VerifyReport } from '@assay-mcp/kit/verification/report';
 import { differs, suggestAnnotations } from '@assay-mcp/kit/verification/suggest-annotations';
-import { formatSignal, UNOBSERVED_TEXTS } from '@assay-mcp/kit/verification/texts';
+import {
+  formatFetched,
+  formatHosts,
+  formatSignal,
+  UNOBSERVED_TEXTS,
+} from '@assay-mcp/kit/verification/texts';
 import type { Verdict } from '@assay-mcp/kit/verification/verdict';
 import { formatJson, print, printError, style } from '@assay-mcp/kit/platform/terminal/print';
 import { layoutTable } from '@assay-mcp/kit/platform/terminal/table';
@@ -30,7 +35,18 @@ export function printTable(report: VerifyReport): void {
       );
   }
   printNotes(report);
+  printAttempts(report);
   printTotals(report);
+}
+
+function printAttempts({ tools }: VerifyReport): void {
+  for (const { name, attempts = [] } of tools)
+    for (const { args, after, calls, isSuccess, answer } of attempts) {
+      const setup = after.length === 0 ? '' : ` after ${after.join(', ')}`;
+      const outcome = isSuccess ? 'answered' : style.red('failed');
+      print(toPrintable(`\n${name} ${JSON.stringify(args)}${setup}, ${formatCount(calls, 'call')}`));
+      print(`  ${outcome}: ${toPrintable(answer)}`);
+    }
 }
 
 /** Short enough for six columns in a width of 80. */
@@ -69,6 +85,11 @@ function printNotes({ tools, stale }: VerifyReport): void {
     );
 }
 
+function printNetwork({ fetched, hosts = [] }: VerifyReport): void {
+  if (fetched !== undefined) print(toPrintable(formatFetched(fetched)));
+  if (hosts.length > 0) print(toPrintable(formatHosts(hosts)));
+}
+
 function printTotals(report: VerifyReport): void {
   const { tools, toolsWithSuccess, calls, shapes } = computeCoverage(report.tools);
   const open = listContradictions(report).filter(({ accepted }) => accepted === undefined).length;
@@ -76,6 +97,7 @@ function printTotals(report: VerifyReport): void {
     `\n${formatCount(open, 'contradiction')}. ${toolsWithSuccess} of ${formatCount(tools, 'tool')} made a successful call; ${formatCount(calls, 'call')}, ${formatCount(shapes, 'shape')} of arguments, ${(report.tookMs / 1_000).toFixed(1)} s.`,
   );
   print(`Watched by ${report.mechanisms.join(', ')}.`);
+  printNetwork(report);
   const reasons = Map.groupBy(report.missing, ({ why, install }) => `${why} ${install}`);
   for (const [reason, missing] of reasons)
     printError(toPrintable(`warning: no ${missing.map(({ mechanism }) => mechanism).join(', ')}. ${reason}`));

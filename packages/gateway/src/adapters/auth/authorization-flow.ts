@@ -3,6 +3,7 @@ import type { CarefulFetch } from '@assay-mcp/kit/platform/careful-fetch';
 import { quote } from '@assay-mcp/kit/printable';
 import { truncateText } from '@assay-mcp/kit/shorten';
 import { isLoopbackName } from '../../core/auth-settings.ts';
+import { isClientDocumentUrl } from '../../core/own-client.ts';
 import type { AuthSpec } from '../../core/server-spec.ts';
 import { getClientAuthentication } from './client-authentication.ts';
 import type { HeldClient } from './credential-content.ts';
@@ -19,6 +20,8 @@ export interface FlowOptions {
   readonly scope: string | undefined;
   /** RFC 8707. Undefined: none is sent. */
   readonly resource: string | undefined;
+  /** URL of the client metadata document, if the issuer supports them. */
+  readonly document: string | undefined;
   /** An earlier registration for this issuer and redirect URL. */
   readonly registered: HeldClient | undefined;
   readonly version: string;
@@ -52,12 +55,12 @@ export async function beginFlow(options: FlowOptions): Promise<Flow> {
   return { options, client, address: url.href, verifier: codeVerifier };
 }
 
-/** The configured client or an earlier registration. */
-function findClient({ auth, discovered, registered }: FlowOptions): HeldClient | undefined {
+/** The configured client, the one of a metadata document, or an earlier registration. */
+function findClient({ auth, discovered, document, registered }: FlowOptions): HeldClient | undefined {
   const { clientId, clientSecret } = auth;
-  if (clientId === undefined) return registered;
-  const isSupported = discovered.metadata?.client_id_metadata_document_supported === true;
-  if (isDocument(clientId) && !isSupported) return registered;
+  if (clientId === undefined)
+    return document === undefined ? registered : { client_id: document, redirectUrl: undefined };
+  if (isClientDocumentUrl(clientId) && !supportsDocuments(discovered)) return registered;
   return {
     client_id: clientId,
     ...(clientSecret !== undefined && { client_secret: clientSecret }),
@@ -65,10 +68,9 @@ function findClient({ auth, discovered, registered }: FlowOptions): HeldClient |
   };
 }
 
-/** Whether a client id is the URL of a client metadata document. */
-function isDocument(clientId: string): boolean {
-  const url = URL.parse(clientId);
-  return url !== null && url.protocol === 'https:' && url.pathname !== '/';
+/** Whether an issuer accepts the URL of a client metadata document as a client id. */
+export function supportsDocuments({ metadata }: Discovered): boolean {
+  return metadata?.client_id_metadata_document_supported === true;
 }
 
 /** Dynamic registration (RFC 7591). What the response says of redirect URLs is ignored. */

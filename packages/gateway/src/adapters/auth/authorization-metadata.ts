@@ -11,6 +11,17 @@ export interface ResourceMetadata {
 
 export type ServerMetadata = AuthorizationServerMetadata;
 
+/** The endpoints for requests with a client certificate, if they have addresses of their own (RFC 8705, section 5). */
+export type MtlsEndpoints = Partial<Record<(typeof MTLS_ENDPOINTS)[number], string>>;
+
+const MTLS_ENDPOINTS = ['token_endpoint', 'revocation_endpoint'] as const;
+
+export function readMtlsEndpoints(metadata: ServerMetadata): MtlsEndpoints {
+  return Object.entries(metadata).find(([name]) => name === MTLS_ALIASES)?.[1] ?? {};
+}
+
+const MTLS_ALIASES = 'mtls_endpoint_aliases';
+
 const MAX_TEXT = 2_048;
 const MAX_ITEMS = 100;
 
@@ -57,6 +68,9 @@ export function parseServerMetadata(value: unknown): ServerMetadata | string {
     ...Object.fromEntries(
       LISTS.filter((name) => Array.isArray(value[name])).map((name) => [name, listTexts(value[name])]),
     ),
+    ...(isJsonObject(value[MTLS_ALIASES]) && {
+      [MTLS_ALIASES]: pick(value[MTLS_ALIASES], MTLS_ENDPOINTS, isWebAddress),
+    }),
     response_types_supported: responseTypes.length > 0 ? [...responseTypes] : ['code'],
   } as ServerMetadata; // every member was checked
 }

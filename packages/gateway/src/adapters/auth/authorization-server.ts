@@ -1,4 +1,4 @@
-import type { OAuthError, OAuthTokens } from '@modelcontextprotocol/client';
+import type { AuthorizationServerMetadata, OAuthError, OAuthTokens } from '@modelcontextprotocol/client';
 import { isLoopbackName } from '../../core/auth-settings.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { AuthSpec } from '../../core/server-spec.ts';
@@ -15,13 +15,7 @@ import type { TlsFiles } from '@assay-mcp/kit/tls-files';
 import { formatTlsMember } from '../../core/tls-member.ts';
 import { openCarefulFetch, Unfetched, type CarefulFetch } from '@assay-mcp/kit/platform/careful-fetch';
 import { authenticateClient, getClientAuthentication } from './client-authentication.ts';
-import {
-  toHeldTokens,
-  isSendable,
-  type CredentialContent,
-  type HeldMetadata,
-  type HeldTokens,
-} from './credential-content.ts';
+import { toHeldTokens, isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
 import type { ServerUrl } from './server-url.ts';
 import { SignInFault } from './sign-in-answer.ts';
 import { truncateText } from '@assay-mcp/kit/shorten';
@@ -29,6 +23,15 @@ import { mergeScopes } from '@assay-mcp/protocol/challenge';
 
 const REQUEST_LIMIT_MS = 10_000;
 const ANSWER_LIMIT_BYTES = 256 * 1024;
+
+/** The requests of one sign-in, renewal or revocation. */
+export interface IssuerFetch extends CarefulFetch {
+  /**
+   * Shows the client certificate at the endpoints of this metadata, too, if the client authenticates with it. Only for
+   * metadata of the authorization server that the entry names.
+   */
+  trustEndpoints(metadata: AuthorizationServerMetadata | undefined): void;
+}
 
 /**
  * Opens a fetch for URLs named by the server at this URL, or by its entry. The caller closes it. Throws SignInFault if a
@@ -38,7 +41,7 @@ export async function openFetchFor(
   { url, chooser, auth, proxySpec, tls }: ServerUrl,
   rules: ReachRules,
   signal?: AbortSignal,
-): Promise<CarefulFetch> {
+): Promise<IssuerFetch> {
   const own = await resolveReaches(url.hostname);
   const namer = { url, chooser, isPublic: own.length === 0 || own.includes('public') };
   const entryUrls = listAuthUrls(auth);
@@ -50,7 +53,7 @@ export async function openFetchFor(
   const secureContext = await readSecureContext(tls);
   // A server must not choose to whom the client certificate is shown.
   const ownOrigins = new Set([url.origin, ...entryOrigins, URL.parse(auth?.issuer ?? '')?.origin]);
-  return openCarefulFetch({
+  const opened = openCarefulFetch({
     secureContextFor: (target) => (ownOrigins.has(target.origin) ? secureContext : undefined),
     reachesFor: (target) => rules[chooserOf(target)],
     outboundFor: (target) => toOutbound(rules, chooserOf(target), proxySpec, chooser),
@@ -60,6 +63,14 @@ export async function openFetchFor(
     limitBytes: ANSWER_LIMIT_BYTES,
     signal,
   });
+  return {
+    ...opened,
+    trustEndpoints: (metadata) => {
+      if (auth?.tokenAuthMethod === undefined) return;
+      for (const endpoint of [metadata?.token_endpoint, metadata && revocationEndpoint(metadata)])
+        ownOrigins.add(URL.parse(endpoint ?? '')?.origin);
+    },
+  };
 }
 
 async function readSecureContext(tls: TlsFiles | undefined): Promise<SecureContext | undefined> {
@@ -104,9 +115,10 @@ export async function renew(
   if (tokens?.refresh === undefined) return { kind: 'ended', cause: { code: 'TOKEN_EXPIRED' } };
   const { OAuthError } = await import('@modelcontextprotocol/client');
   let status = 0;
-  let fetching: CarefulFetch | undefined;
+  let fetching: IssuerFetch | undefined;
   try {
     const opened = (fetching = await openFetchFor(asked, rules));
+    opened.trustEndpoints(content.server.metadata);
     const fetchFn = async (target: string | URL, init?: RequestInit): Promise<Response> => {
       const response = await opened.fetch(target, init);
       status = response.status;
@@ -217,11 +229,12 @@ export async function revoke(
   asked: ServerUrl,
   rules: ReachRules,
 ): Promise<boolean> {
-  const endpoint = revocationEndpoint(server);
+  const endpoint = server.metadata && revocationEndpoint(server.metadata);
   if (tokens === undefined || endpoint === undefined) return false;
-  let fetching: CarefulFetch | undefined;
+  let fetching: IssuerFetch | undefined;
   try {
     fetching = await openFetchFor(asked, rules);
+    fetching.trustEndpoints(server.metadata);
     const body = new URLSearchParams({ token: tokens.refresh ?? tokens.access });
     body.set('token_type_hint', tokens.refresh === undefined ? 'access_token' : 'refresh_token');
     const headers = new Headers();
@@ -237,7 +250,7 @@ export async function revoke(
   }
 }
 
-function revocationEndpoint({ metadata }: HeldMetadata): string | undefined {
-  const endpoint = Object.entries(metadata ?? {}).find(([name]) => name === 'revocation_endpoint')?.[1];
+function revocationEndpoint(metadata: AuthorizationServerMetadata): string | undefined {
+  const endpoint = Object.entries(metadata).find(([name]) => name === 'revocation_endpoint')?.[1];
   return typeof endpoint === 'string' && URL.canParse(endpoint) ? endpoint : undefined;
 }

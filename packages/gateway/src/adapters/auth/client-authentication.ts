@@ -15,13 +15,15 @@ type AddClientAuthentication = (
   body: URLSearchParams,
   url: string | URL,
   metadata?: AuthorizationServerMetadata,
-) => Promise<void>;
+) => void | Promise<void>;
 
 /** For the SDK: undefined if it can authenticate the client itself, with its secret or without. */
 export function getClientAuthentication(
   auth: AuthSpec | undefined,
   client: HeldClient,
 ): { readonly addClientAuthentication?: AddClientAuthentication } {
+  if (auth?.tokenAuthMethod !== undefined)
+    return { addClientAuthentication: (_headers, body) => addCertifiedId(auth, client, body) };
   if (auth?.privateKeyFile === undefined) return {};
   return {
     addClientAuthentication: (_headers, body, url, metadata) =>
@@ -43,6 +45,10 @@ export async function authenticateClient(
   },
   { headers, body }: TokenRequest,
 ): Promise<void> {
+  if (auth?.tokenAuthMethod !== undefined) {
+    addCertifiedId(auth, client, body);
+    return;
+  }
   if (auth?.privateKeyFile !== undefined)
     return addAssertion(auth, { client, audience: metadata?.issuer ?? endpoint }, body);
   const { selectClientAuthMethod } = await import('@modelcontextprotocol/client');
@@ -56,14 +62,24 @@ export async function authenticateClient(
   }
 }
 
+/** The certificate of the connection authenticates the client (RFC 8705, section 2). */
+function addCertifiedId(auth: AuthSpec, { client_id: clientId }: HeldClient, body: URLSearchParams): void {
+  checkClient(auth, clientId);
+  body.set('client_id', clientId);
+}
+
+/** A sign-in from before the credential was configured belongs to a client that its server may have named. */
+function checkClient(auth: AuthSpec, clientId: string): void {
+  if (clientId !== auth.clientId) throw new SignInFault('the sign-in is of another client; sign in again');
+}
+
 async function addAssertion(
   auth: AuthSpec,
   { client, audience }: { readonly client: HeldClient; readonly audience: string },
   body: URLSearchParams,
 ): Promise<void> {
   const clientId = client.client_id;
-  // A sign-in from before the key was configured belongs to a client that its server may have named.
-  if (clientId !== auth.clientId) throw new SignInFault('the sign-in is of another client; sign in again');
+  checkClient(auth, clientId);
   body.set('client_id', clientId);
   body.set('client_assertion_type', ASSERTION_TYPE);
   body.set('client_assertion', await signClientAssertion(auth, { clientId, audience }));

@@ -31,6 +31,7 @@ export async function requestClientCredentialsToken(
     const { metadata, resource, misses } = await discover({ url, auth, challenge, fetching });
     if (metadata === undefined)
       throw new SignInFault(`the authorization server has no metadata (${misses.join('; ')})`);
+    fetching.trustEndpoints(metadata);
     const body = new URLSearchParams({ grant_type: 'client_credentials' });
     // Nobody consents here, so the server must not choose what the token may do, nor get one that is good elsewhere.
     if (auth.scope !== undefined) body.set('scope', auth.scope);

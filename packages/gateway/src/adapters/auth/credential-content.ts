@@ -1,6 +1,8 @@
 import type { AuthorizationServerMetadata, OAuthTokens } from '@modelcontextprotocol/client';
+import type { AuthSpec } from '../../core/server-spec.ts';
 import type { CredentialKey, StoredCredential } from '../../gateway/ports/store.ts';
 import type { EncryptionKey } from './encryption-key.ts';
+import { findKey } from './encryption-keys.ts';
 import { NO_ISSUER, type RememberedChallenge } from './remembered-challenge.ts';
 import { seal, unseal } from './seal.ts';
 
@@ -17,7 +19,15 @@ export interface CredentialContent {
   /** The scopes that the sign-in asked for; absent if it was stored by an earlier version. */
   readonly scope?: string | undefined;
   readonly server: HeldMetadata;
+  /** What the entry said of it; absent if it was stored by an earlier version. */
+  readonly place?: AuthPlace;
 }
+
+/** What an entry says about where to sign in. */
+export type AuthPlace = Pick<
+  AuthSpec,
+  'issuer' | 'authorizationServer' | 'metadataUrl' | 'authorizationEndpoint' | 'tokenEndpoint'
+>;
 
 export interface HeldTokens {
   readonly access: string;
@@ -109,26 +119,37 @@ function sealed(
   };
 }
 
-/** Undefined if this key cannot decrypt it. */
+/** Undefined if none of these keys decrypts it. */
 export function openContent(
   stored: StoredCredential,
-  key: EncryptionKey | undefined,
+  keys: readonly EncryptionKey[],
 ): CredentialContent | undefined {
   if (stored.issuer === NO_ISSUER) return undefined;
-  return open(stored, key) as CredentialContent | undefined; // `sealContent` wrote it
+  return open(stored, keys) as CredentialContent | undefined; // `sealContent` wrote it
 }
 
 export function openChallenge(
   stored: StoredCredential,
-  key: EncryptionKey | undefined,
+  keys: readonly EncryptionKey[],
 ): RememberedChallenge | undefined {
   if (stored.issuer !== NO_ISSUER) return undefined;
-  return open(stored, key) as RememberedChallenge | undefined; // `sealChallenge` wrote it
+  return open(stored, keys) as RememberedChallenge | undefined; // `sealChallenge` wrote it
 }
 
-function open(stored: StoredCredential, key: EncryptionKey | undefined): unknown {
-  if (key?.id !== stored.keyId) return undefined;
-  const text = unseal(stored.sealed, aboutOf(stored), key);
+/** The same content, encrypted with another key. Undefined if none of these keys decrypts it. */
+export function resealCredential(
+  stored: StoredCredential,
+  keys: readonly EncryptionKey[],
+  by: EncryptionKey,
+): Pick<StoredCredential, 'keyId' | 'sealed'> | undefined {
+  const key = findKey(keys, stored.keyId);
+  const text = key && unseal(stored.sealed, aboutOf(stored), key);
+  return text === undefined ? undefined : { keyId: by.id, sealed: seal(text, aboutOf(stored), by) };
+}
+
+function open(stored: StoredCredential, keys: readonly EncryptionKey[]): unknown {
+  const key = findKey(keys, stored.keyId);
+  const text = key && unseal(stored.sealed, aboutOf(stored), key);
   if (text === undefined) return undefined;
   const opened = JSON.parse(text) as { version: number; content: unknown }; // `sealed` wrote it
   return opened.version === VERSION ? opened.content : undefined;

@@ -5,10 +5,11 @@ import type { AuthSpec } from '../../core/server-spec.ts';
 import {
   parseResourceMetadata,
   parseServerMetadata,
+  readMtlsEndpoints,
   type ResourceMetadata,
   type ServerMetadata,
 } from './authorization-metadata.ts';
-import { isSameIssuer } from './encrypted-credentials.ts';
+import { isSameIssuer } from './credential-place.ts';
 import { MetadataReader, quoteShort } from './metadata-reader.ts';
 import { SignInFault } from './sign-in-answer.ts';
 
@@ -52,7 +53,7 @@ export async function discover(request: DiscoveryRequest): Promise<Discovered> {
   // A server that names none must not replace the configured one by metadata of its own.
   const servers = named.length > 0 ? named : [auth.issuer ?? new URL('/', url).href];
   const found = await readFirst(servers.slice(0, MAX_SERVERS), { auth, reader });
-  const metadata = found?.metadata;
+  const metadata = found && selectEndpoints(found.metadata, auth);
   return {
     authorizationServer: found?.server ?? servers[0] ?? url.origin,
     metadata,
@@ -60,6 +61,11 @@ export async function discover(request: DiscoveryRequest): Promise<Discovered> {
     resource,
     misses: reader.misses,
   };
+}
+
+/** A client that authenticates with its certificate must use the addresses for that (RFC 8705, section 5). */
+function selectEndpoints(metadata: ServerMetadata, { tokenAuthMethod }: AuthSpec): ServerMetadata {
+  return tokenAuthMethod === undefined ? metadata : { ...metadata, ...readMtlsEndpoints(metadata) };
 }
 
 /** The endpoints that the operator configured; they need no discovery. */

@@ -12,7 +12,8 @@ import {
   listCredentialSecrets,
   type CredentialContent,
 } from './credential-content.ts';
-import { ensureEncryptionKey, readEncryptionKey, type KeyLocation } from './encryption-key.ts';
+import { isObtainedWhere } from './credential-place.ts';
+import type { EncryptionKeys } from './encryption-keys.ts';
 import { NO_ISSUER, type RememberedChallenge } from './remembered-challenge.ts';
 
 /** A stored sign-in and its decrypted content. */
@@ -24,12 +25,12 @@ export interface OpenedCredential {
 
 export interface EncryptedCredentialsOptions {
   readonly store: Store;
-  readonly place: KeyLocation;
+  readonly keys: EncryptionKeys;
   /** Receives secrets that must be masked from now on. Those of an owner replace its earlier ones. */
   readonly learn: (secrets: readonly string[], owner?: string) => void;
 }
 
-/** The stored sign-ins, encrypted and decrypted with the encryption key. */
+/** The stored sign-ins, encrypted and decrypted with the encryption keys. */
 export class EncryptedCredentials {
   readonly #options: EncryptedCredentialsOptions;
 
@@ -43,13 +44,13 @@ export class EncryptedCredentials {
 
   /** Most recently saved first. Without a usable key, no content is decrypted. */
   async all(): Promise<Result<readonly OpenedCredential[], Refusal>> {
-    const { store, place, learn } = this.#options;
+    const { store, keys, learn } = this.#options;
     const found = await store.credentials();
     if (!found.ok || found.value.length === 0) return found.ok ? ok([]) : found;
-    const key = await readEncryptionKey(place);
+    const read = await keys.readFor(found.value.map(({ keyId }) => keyId));
     const opened = found.value
       .filter(({ issuer }) => issuer !== NO_ISSUER)
-      .map((stored) => ({ stored, content: openContent(stored, key.ok ? key.value : undefined) }));
+      .map((stored) => ({ stored, content: openContent(stored, read.ok ? read.value : []) }));
     for (const { stored, content } of opened)
       if (content !== undefined) learn(listCredentialSecrets(content), toOwner(stored));
     return ok(opened);
@@ -57,7 +58,7 @@ export class EncryptedCredentials {
 
   /** The last challenge with which a server refused the subject. Undefined if none is stored or readable. */
   async challenge(spec: ServerSpec, subject: string): Promise<RememberedChallenge | undefined> {
-    const { store, place } = this.#options;
+    const { store, keys } = this.#options;
     const found = await store.credentials();
     const identity = computeIdentity(spec);
     const stored = (found.ok ? found.value : []).find(
@@ -68,8 +69,8 @@ export class EncryptedCredentials {
         one.subject === subject,
     );
     if (stored === undefined) return undefined;
-    const key = await readEncryptionKey(place);
-    return openChallenge(stored, key.ok ? key.value : undefined);
+    const read = await keys.readFor([stored.keyId]);
+    return openChallenge(stored, read.ok ? read.value : []);
   }
 
   async saveChallenge(
@@ -77,8 +78,8 @@ export class EncryptedCredentials {
     subject: string,
     challenge: RememberedChallenge,
   ): Promise<Result<boolean, Refusal>> {
-    const { store, place } = this.#options;
-    const by = await ensureEncryptionKey(place);
+    const { store, keys } = this.#options;
+    const by = await keys.ensure();
     if (!by.ok) return by;
     const key = { server: spec.name, identity: computeIdentity(spec), issuer: NO_ISSUER, subject };
     return store.saveCredential({ ...sealChallenge(key, challenge, by.value), savedMs: Date.now() });
@@ -90,9 +91,9 @@ export class EncryptedCredentials {
     content: CredentialContent,
     revision?: number,
   ): Promise<Result<boolean, Refusal>> {
-    const { store, place, learn } = this.#options;
+    const { store, keys, learn } = this.#options;
     learn(listCredentialSecrets(content), toOwner(key));
-    const by = await ensureEncryptionKey(place);
+    const by = await keys.ensure();
     if (!by.ok) return by;
     return store.saveCredential({ ...sealContent(key, content, by.value), savedMs: Date.now() }, revision);
   }
@@ -104,39 +105,31 @@ function toOwner({ server, identity, issuer, subject }: CredentialKey): string {
   return JSON.stringify([server, identity, issuer, subject]);
 }
 
-/**
- * A subject's latest sign-in at a server. If the URL of the server changed, or its entry names another authorization
- * server, its earlier sign-ins do not apply.
- */
+/** `elsewhere`: there are only sign-ins at other authorization servers than the entry names now. */
+export type FoundCredential =
+  { readonly kind: 'usable'; readonly opened: OpenedCredential } | { readonly kind: 'elsewhere' };
+
+/** A subject's latest sign-in at a server. Undefined if there is none at its URL. */
 export function findCredential(
   all: readonly OpenedCredential[],
   spec: ServerSpec,
   subject: string,
-): OpenedCredential | undefined {
+): FoundCredential | undefined {
   const identity = computeIdentity(spec);
   const { transport } = spec;
-  const auth = getSourceKind(transport).signIn(transport)?.auth ?? {};
-  return all.find(
-    (one) =>
-      one.stored.server === spec.name &&
-      one.stored.identity === identity &&
-      one.stored.subject === subject &&
-      isWhereConfigured(one, auth),
-  );
+  const auth = getSourceKind(transport).signIn(transport)?.auth;
+  const found = all
+    .filter(
+      ({ stored }) =>
+        stored.server === spec.name && stored.identity === identity && stored.subject === subject,
+    )
+    .map((opened) => judgeCredential(opened, auth));
+  return found.find(({ kind }) => kind === 'usable') ?? found[0];
 }
 
-/** A sign-in at another authorization server than the entry names must not be used or renewed. */
-function isWhereConfigured({ stored, content }: OpenedCredential, auth: AuthSpec): boolean {
-  const { issuer, authorizationServer, tokenEndpoint } = auth;
-  const { url, metadata } = content?.server ?? {};
-  return (
-    (issuer === undefined || isSameIssuer(stored.issuer, issuer)) &&
-    (authorizationServer === undefined || url === undefined || isSameIssuer(url, authorizationServer)) &&
-    (tokenEndpoint === undefined || metadata === undefined || metadata.token_endpoint === tokenEndpoint)
-  );
-}
-
-/** Issuers and their metadata often differ in one slash at the end, and in nothing else. */
-export function isSameIssuer(one: string, other: string): boolean {
-  return one.replace(/\/$/, '') === other.replace(/\/$/, '');
+export function judgeCredential(opened: OpenedCredential, auth: AuthSpec = {}): FoundCredential {
+  const { stored, content } = opened;
+  return isObtainedWhere({ issuer: stored.issuer, content }, auth)
+    ? { kind: 'usable', opened }
+    : { kind: 'elsewhere' };
 }

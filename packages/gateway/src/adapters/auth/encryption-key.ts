@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, hkdfSync, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
@@ -10,68 +10,68 @@ import {
   readText,
 } from '@assay-mcp/kit/platform/files';
 
-/** Encrypts stored sign-ins. It is never in the store. */
+/** Encrypts what the store must not reveal. It is never in the store. */
 export interface EncryptionKey {
   /** Distinguishes it from other keys without revealing anything about it. */
   readonly id: string;
   readonly bytes: Buffer;
+  /** Where it was read, for messages. */
+  readonly place: string;
 }
 
-export interface KeyLocation {
-  readonly home: string;
-  /** ASSAY_ENCRYPTION_KEY; takes precedence over the file. */
-  readonly given: string | undefined;
-}
-
-export const KEY_FILE = 'encryption.key';
+export const HOME_KEY_FILE = 'encryption.key';
 const KEY_BYTES = 32;
-const VARIABLE = 'ASSAY_ENCRYPTION_KEY';
 
-/** Undefined if there is none yet. KEY_UNUSABLE if it is invalid. */
-export async function readEncryptionKey(
-  location: KeyLocation,
-): Promise<Result<EncryptionKey | undefined, Refusal>> {
-  if (location.given !== undefined) return keyOf(location.given, VARIABLE);
-  const path = join(location.home, KEY_FILE);
+/** The key in the home, whose file loses any access of other users. Undefined if there is none. KEY_UNUSABLE */
+export async function readHomeKey(home: string): Promise<Result<EncryptionKey | undefined, Refusal>> {
+  const path = join(home, HOME_KEY_FILE);
   if (!isThere(path)) return ok(undefined);
-  // Also revokes the access of other users.
+  const place = JSON.stringify(path);
   const guarded = await ensurePrivateFile(path);
   const text = guarded.ok ? await readText(path) : guarded;
-  if (!text.ok) return unusable(JSON.stringify(path), text.error.reason);
-  return keyOf(text.value, JSON.stringify(path));
+  const key = text.ok ? parseKey(text.value, place) : err(text.error.reason);
+  return key.ok ? key : err(toUnusable(place, key.error));
 }
 
 /** Creates a key in the home if there is none. Concurrent processes get the same one. */
-export async function ensureEncryptionKey(location: KeyLocation): Promise<Result<EncryptionKey, Refusal>> {
-  const found = await readEncryptionKey(location);
-  if (!found.ok) return found;
-  if (found.value !== undefined) return ok(found.value);
-  const path = join(location.home, KEY_FILE);
-  const folder = await ensureFolder(location.home);
+export async function ensureHomeKey(home: string): Promise<Result<EncryptionKey, Refusal>> {
+  const path = join(home, HOME_KEY_FILE);
+  const place = JSON.stringify(path);
+  const folder = await ensureFolder(home);
   const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`;
   const made = folder.ok ? await createPrivateFile(path, text) : folder;
-  if (!made.ok) return unusable(JSON.stringify(path), made.error.reason);
-  const read = await readEncryptionKey(location);
+  if (!made.ok) return err(toUnusable(place, made.error.reason));
+  const read = await readHomeKey(home);
   if (!read.ok) return read;
   return read.value === undefined
-    ? unusable(JSON.stringify(path), 'it was taken away right after it was made')
+    ? err(toUnusable(place, 'it was taken away right after it was made'))
     : ok(read.value);
 }
 
-/** 32 bytes in base64 or hexadecimal. A passphrase is rejected, since it could be guessed. */
-function keyOf(text: string, origin: string): Result<EncryptionKey, Refusal> {
+/**
+ * Reads 32 bytes in base64 or hexadecimal. A passphrase is rejected, since it could be guessed. The error is the end of
+ * a sentence.
+ */
+export function parseKey(text: string, place: string): Result<EncryptionKey, string> {
   const trimmed = text.trim();
   const encoding = /^[\da-f]{64}$/i.test(trimmed) ? 'hex' : 'base64';
   const bytes = Buffer.from(trimmed, encoding);
   if (bytes.length !== KEY_BYTES || !/^[\w+/=-]+$/.test(trimmed))
-    return unusable(
-      origin,
+    return err(
       'it must be 32 random bytes in base64 or hexadecimal; create them with `openssl rand -base64 32`',
     );
   const id = createHash('sha256').update('assay encryption key ').update(bytes).digest('hex').slice(0, 16);
-  return ok({ id, bytes });
+  return ok({ id, bytes, place });
 }
 
-function unusable(origin: string, reason: string): Result<never, Refusal> {
-  return err({ code: 'KEY_UNUSABLE', place: origin, reason });
+/**
+ * A key for one purpose (HKDF-SHA256, RFC 5869, with the purpose as info). What is sealed with it opens with the key of
+ * no other purpose, and it reveals nothing about the encryption key.
+ */
+export function deriveKey({ bytes }: Pick<EncryptionKey, 'bytes'>, purpose: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', bytes, 'assay', `assay key 1 ${purpose}`, KEY_BYTES));
+}
+
+export function toUnusable(place: string, reason: string): Refusal {
+  return { code: 'KEY_UNUSABLE', place, reason };
 }

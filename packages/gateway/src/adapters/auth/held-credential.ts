@@ -13,7 +13,12 @@ import type { ServerUrl } from './server-url.ts';
 import { isSendable, type CredentialContent, type HeldTokens } from './credential-content.ts';
 import type { StoredCredential } from '../../gateway/ports/store.ts';
 import { toRemembered, type RememberedChallenge } from './remembered-challenge.ts';
-import type { EncryptedCredentials, OpenedCredential } from './encrypted-credentials.ts';
+import {
+  judgeCredential,
+  type EncryptedCredentials,
+  type FoundCredential,
+  type OpenedCredential,
+} from './encrypted-credentials.ts';
 
 export interface HeldOptions {
   readonly server: string;
@@ -60,6 +65,7 @@ export class HeldCredential implements Authorizer {
   readonly #options: HeldOptions;
   #asked: ServerUrl;
   #shelved: OpenedCredential | undefined;
+  #isElsewhere = false;
   #header: string | undefined;
   #renewMs = Infinity;
   #retryAtMs = 0;
@@ -102,9 +108,10 @@ export class HeldCredential implements Authorizer {
   }
 
   /** Takes over the state of the store. */
-  adopt(opened: OpenedCredential | undefined): void {
-    this.#shelved = opened;
-    const tokens = opened?.content?.tokens;
+  adopt(found: FoundCredential | undefined): void {
+    this.#isElsewhere = found?.kind === 'elsewhere';
+    this.#shelved = found?.kind === 'usable' ? found.opened : undefined;
+    const tokens = this.#shelved?.content?.tokens;
     this.#header = tokens && isSendable(tokens.access) ? `Bearer ${tokens.access}` : undefined;
     this.#renewMs = tokens === undefined ? Infinity : renewalOf(tokens);
   }
@@ -148,6 +155,7 @@ export class HeldCredential implements Authorizer {
   }
 
   #causeOfNone(): Cause | undefined {
+    if (this.#isElsewhere) return { code: 'SIGN_IN_ELSEWHERE' };
     if (this.#shelved === undefined) return undefined;
     return { code: this.#shelved.content === undefined ? 'SIGN_IN_UNREADABLE' : 'SIGN_IN_EXPIRED' };
   }
@@ -187,8 +195,7 @@ export class HeldCredential implements Authorizer {
       if (this.#header !== old) return this.#header === undefined ? err(this.#needed()) : AGAIN;
       if (opened?.content === undefined) return err(this.#needed());
       const { stored, content } = opened;
-      const nowMs = Date.now();
-      const request = { holder, revision: stored.revision, nowMs, untilMs: nowMs + LEASE_MS };
+      const request = { holder, revision: stored.revision, forMs: LEASE_MS };
       const leased = await credentials.value.store.leaseCredential(stored, request);
       if (!leased.ok) return leased;
       if (leased.value.kind === 'leased')
@@ -227,8 +234,7 @@ export class HeldCredential implements Authorizer {
       return err(this.#needed(renewal.cause));
     }
     this.#retryAtMs = performance.now() + RETRY_MS;
-    const nowMs = Date.now();
-    await store.leaseCredential(stored, { holder, revision: stored.revision, nowMs, untilMs: nowMs });
+    await store.leaseCredential(stored, { holder, revision: stored.revision, forMs: 0 });
     return this.#unavailable(renewal.fault);
   }
 
@@ -241,16 +247,21 @@ export class HeldCredential implements Authorizer {
     const opened = await credentials();
     const saved = opened.ok ? await opened.value.save(stored, content, stored.revision) : opened;
     if (saved.ok) {
-      if (saved.value) this.adopt({ stored, content });
+      if (saved.value) this.#adoptOwn({ stored, content });
       await read();
       return;
     }
     // The old token may be invalid by now.
-    this.adopt({ stored, content });
+    this.#adoptOwn({ stored, content });
     log.error('a sign-in could not be stored: after the next start it may be needed again', {
       server,
       code: saved.error.code,
     });
+  }
+
+  /** The entry may have changed during the renewal. */
+  #adoptOwn(opened: OpenedCredential): void {
+    this.adopt(judgeCredential(opened, this.#asked.auth));
   }
 
   #unavailable(fault: RenewalFault): Result<never, Refusal> {

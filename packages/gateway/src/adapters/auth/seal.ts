@@ -3,12 +3,9 @@ import { err, ok } from '@assay-mcp/kit/result';
 import { formatRefusal } from '../../core/sentences.ts';
 import type { EntrySeal, ConfigEntry } from '../../gateway/ports/config-entries.ts';
 import type { SecretSeal } from '../../gateway/ports/secrets.ts';
-import {
-  type EncryptionKey,
-  ensureEncryptionKey,
-  type KeyLocation,
-  readEncryptionKey,
-} from './encryption-key.ts';
+import type { SealedEntry } from '../../core/record.ts';
+import type { EncryptionKey } from './encryption-key.ts';
+import { type EncryptionKeys, findKey } from './encryption-keys.ts';
 
 const ALGORITHM = 'aes-256-gcm';
 const NONCE_BYTES = 12;
@@ -46,19 +43,16 @@ export function unseal(
 }
 
 /** Encrypts registered entries with the key that encrypts sign-ins, which is not in the store. */
-export function createEntrySeal(location: KeyLocation): EntrySeal {
+export function createEntrySeal(keys: EncryptionKeys): EntrySeal {
   return {
     async seal(name, entry) {
-      const key = await ensureEncryptionKey(location);
-      if (!key.ok) return key;
-      const sealed = seal(JSON.stringify(entry), aboutOf(name), key.value).toString('base64');
-      return ok({ keyId: key.value.id, sealed });
+      const key = await keys.ensure();
+      return key.ok ? ok(sealEntry(JSON.stringify(entry), entryContext(name), key.value)) : key;
     },
-    async open(name, { keyId, sealed }) {
-      const key = await readEncryptionKey(location);
-      if (!key.ok) return err(formatRefusal(key.error));
-      const isOurs = key.value?.id === keyId;
-      const text = isOurs ? unseal(Buffer.from(sealed, 'base64'), aboutOf(name), key.value) : undefined;
+    async open(name, sealed) {
+      const read = await keys.readFor([sealed.keyId]);
+      if (!read.ok) return err(formatRefusal(read.error));
+      const text = openEntry(sealed, entryContext(name), read.value);
       return text === undefined
         ? err(
             'it was registered with another encryption key; register it again with PUT /gateways/{id} and its url or command',
@@ -69,24 +63,41 @@ export function createEntrySeal(location: KeyLocation): EntrySeal {
 }
 
 /** Encrypts secrets with the same key. Each is bound to its name, so that none can be read as another one. */
-export function createSecretSeal(location: KeyLocation): SecretSeal {
-  const toContext = (name: string): string => JSON.stringify(['secret', name]);
+export function createSecretSeal(keys: EncryptionKeys): SecretSeal {
   return {
     async seal(name, value) {
-      const key = await ensureEncryptionKey(location);
-      if (!key.ok) return key;
-      return ok({ keyId: key.value.id, sealed: seal(value, toContext(name), key.value).toString('base64') });
+      const key = await keys.ensure();
+      return key.ok ? ok(sealEntry(value, secretContext(name), key.value)) : key;
     },
-    async open(name, { keyId, sealed }) {
-      const key = await readEncryptionKey(location);
-      if (!key.ok) return err(formatRefusal(key.error));
-      const isOurs = key.value?.id === keyId;
-      const value = isOurs ? unseal(Buffer.from(sealed, 'base64'), toContext(name), key.value) : undefined;
+    async open(name, sealed) {
+      const read = await keys.readFor([sealed.keyId]);
+      if (!read.ok) return err(formatRefusal(read.error));
+      const value = openEntry(sealed, secretContext(name), read.value);
       return value === undefined ? err('it was stored with another encryption key') : ok(value);
     },
   };
 }
 
-function aboutOf(name: string): string {
+export function sealEntry(text: string, context: string, key: EncryptionKey): SealedEntry {
+  return { keyId: key.id, sealed: seal(text, context, key).toString('base64') };
+}
+
+/** Undefined if none of these keys opens it. */
+export function openEntry(
+  { keyId, sealed }: SealedEntry,
+  context: string,
+  keys: readonly EncryptionKey[],
+): string | undefined {
+  const key = findKey(keys, keyId);
+  return key && unseal(Buffer.from(sealed, 'base64'), context, key);
+}
+
+/** The associated data of a registered entry. */
+export function entryContext(name: string): string {
   return JSON.stringify(['gateway', name]);
+}
+
+/** The associated data of a secret. */
+export function secretContext(name: string): string {
+  return JSON.stringify(['secret', name]);
 }

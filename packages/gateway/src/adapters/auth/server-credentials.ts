@@ -14,8 +14,8 @@ import {
   type OpenedCredential,
   type EncryptedCredentialsOptions,
 } from './encrypted-credentials.ts';
-import { readEncryptionKey } from './encryption-key.ts';
-import { toServerUrl } from './server-url.ts';
+import { pickPlace } from './credential-place.ts';
+import { toServerUrl, type ServerUrl } from './server-url.ts';
 import { HeldCredential } from './held-credential.ts';
 import type { RememberedChallenge } from './remembered-challenge.ts';
 import { ClientCredentialsAuthorizer } from './client-credentials-authorizer.ts';
@@ -32,7 +32,8 @@ export interface ServerCredentialsOptions extends Omit<EncryptedCredentialsOptio
 }
 
 interface Held {
-  readonly spec: ServerSpec;
+  spec: ServerSpec;
+  asked: ServerUrl;
   readonly credential: HeldCredential;
 }
 
@@ -54,6 +55,7 @@ export class ServerCredentials implements Credentials {
   #all: readonly OpenedCredential[] = [];
   #credentials: Promise<Result<EncryptedCredentials, Refusal>> | undefined;
   #unsubscribe: (() => void) | undefined;
+  readonly #endKeys: () => void;
   #reading: Promise<void> = Promise.resolve();
   #isRead = false;
   #isClosed = false;
@@ -61,6 +63,9 @@ export class ServerCredentials implements Credentials {
   constructor(options: ServerCredentialsOptions) {
     this.#options = options;
     if (options.store.isOpen) void this.#openCredentials();
+    this.#endKeys = options.keys.onChange(() => {
+      if (this.#isRead) void this.#read();
+    });
   }
 
   async authorizer(spec: ServerSpec, subject: string): Promise<Authorizer | undefined> {
@@ -94,6 +99,7 @@ export class ServerCredentials implements Credentials {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#endKeys();
     this.#listeners.clear();
     const all = [...this.#held.values(), ...this.#clientCredentials.values()];
     await Promise.all(all.map(({ credential }) => credential.settled()));
@@ -108,18 +114,24 @@ export class ServerCredentials implements Credentials {
   }
 
   async #mayHaveSome(): Promise<boolean> {
-    const { store, place } = this.#options;
+    const { store, keys } = this.#options;
     if (store.isOpen || this.#credentials !== undefined) return true;
-    const key = await readEncryptionKey(place);
-    return !key.ok || key.value !== undefined;
+    const read = await keys.read();
+    return !read.ok || read.value.length > 0;
   }
 
   #heldFor(spec: ServerSpec, target: SignInTarget, subject: string): HeldCredential {
     const key = JSON.stringify([serverKey(spec), subject]);
     const asked = toServerUrl(spec, target);
     const found = this.#held.get(key);
-    found?.credential.updateServerUrl(asked);
-    if (found !== undefined) return found.credential;
+    if (found !== undefined) {
+      const isMoved = !isDeepStrictEqual(pickPlace(found.asked.auth ?? {}), pickPlace(asked.auth ?? {}));
+      found.spec = spec;
+      found.asked = asked;
+      found.credential.updateServerUrl(asked);
+      if (isMoved) found.credential.adopt(findCredential(this.#all, spec, subject));
+      return found.credential;
+    }
     const credential = new HeldCredential({
       server: spec.name,
       asked,
@@ -131,7 +143,7 @@ export class ServerCredentials implements Credentials {
       saveChallenge: (challenge) => this.#saveChallenge(spec, subject, challenge),
     });
     credential.adopt(findCredential(this.#all, spec, subject));
-    this.#held.set(key, { spec, credential });
+    this.#held.set(key, { spec, asked, credential });
     return credential;
   }
 
@@ -168,7 +180,7 @@ export class ServerCredentials implements Credentials {
   }
 
   async #open(): Promise<Result<EncryptedCredentials, Refusal>> {
-    const { place, learn } = this.#options;
+    const { keys, learn } = this.#options;
     if (this.#isClosed) return err({ code: 'SHUTTING_DOWN' });
     const opened = await this.#options.store.open();
     if (!opened.ok) return opened;
@@ -176,7 +188,7 @@ export class ServerCredentials implements Credentials {
     this.#unsubscribe = store.onChange((parts) => {
       if (parts.includes('credentials')) void this.#read();
     });
-    return ok(new EncryptedCredentials({ store, place, learn }));
+    return ok(new EncryptedCredentials({ store, keys, learn }));
   }
 
   /** Reads are serialized, so the latest result wins. */

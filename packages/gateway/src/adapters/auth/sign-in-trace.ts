@@ -1,8 +1,8 @@
 import { isJsonObject, parseJson } from '@assay-mcp/kit/json-object';
 import type { CarefulFetch } from '@assay-mcp/kit/platform/careful-fetch';
 import { truncateText } from '@assay-mcp/kit/shorten';
-import { isCredentialName } from '../../core/secrets/credential-names.ts';
-import { isOfKnownShape, MASKED } from '../../core/secrets/secret-shapes.ts';
+import { isCredentialName } from '@assay-mcp/kit/credential-names';
+import { isOfKnownShape, MASKED } from '@assay-mcp/kit/secret-shapes';
 import type { SignInStep } from '../../gateway/ports/credentials.ts';
 
 /** Secrets of a sign-in whose names mean no credential elsewhere. */

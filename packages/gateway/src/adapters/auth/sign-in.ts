@@ -6,6 +6,7 @@ import type { Refusal } from '../../core/refusal.ts';
 import { computeShortHash } from '@assay-mcp/kit/digest';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { computeIdentity } from '../../core/server-identity.ts';
+import type { OwnClient } from '../../core/own-client.ts';
 import type { AuthSpec, ServerSpec } from '../../core/server-spec.ts';
 import type { SignInRequest } from '../../gateway/ports/credentials.ts';
 import type { CredentialKey } from '../../gateway/ports/store.ts';
@@ -13,7 +14,13 @@ import { type CarefulFetch, Unfetched } from '@assay-mcp/kit/platform/careful-fe
 import { openRedirect, type OpenRedirect } from '@assay-mcp/kit/platform/redirect';
 import { type BearerChallenge, parseBearerChallenge, mergeScopes } from '@assay-mcp/protocol/challenge';
 import { buildOwnRequest } from '@assay-mcp/protocol/message';
-import { AuthorizationRefused, beginFlow, finishFlow, type Flow } from './authorization-flow.ts';
+import {
+  AuthorizationRefused,
+  beginFlow,
+  finishFlow,
+  supportsDocuments,
+  type Flow,
+} from './authorization-flow.ts';
 import { openFetchFor } from './authorization-server.ts';
 import {
   type CredentialContent,
@@ -22,6 +29,7 @@ import {
   pickMetadata,
   toHeldTokens,
 } from './credential-content.ts';
+import { pickPlace } from './credential-place.ts';
 import { discover, type Discovered } from './discovery.ts';
 import { type EncryptedCredentials, findCredential, type OpenedCredential } from './encrypted-credentials.ts';
 import { toChallenge } from './remembered-challenge.ts';
@@ -35,6 +43,8 @@ interface SignInDeps {
   readonly version: string;
   readonly signal: AbortSignal;
   readonly rules: ReachRules;
+  /** Undefined if this gateway has no public URL. */
+  readonly ownClient: OwnClient | undefined;
 }
 
 /**
@@ -52,7 +62,8 @@ export async function signIn(
   const limit = AbortSignal.any([AbortSignal.timeout(request.limitMs), deps.signal]);
   const all = await deps.credentials.all();
   if (!all.ok) return all;
-  const before = findCredential(all.value, spec, request.subject);
+  const earlier = findCredential(all.value, spec, request.subject);
+  const before = earlier?.kind === 'usable' ? earlier.opened : undefined;
   const auth = server.auth ?? {};
   const asked = toServerUrl(spec, server);
   const trace = request.onStep && new SignInTrace(request.onStep);
@@ -67,6 +78,7 @@ export async function signIn(
       fetching,
       remembered: remembered && toChallenge(remembered),
     });
+    opened.trustEndpoints(target.discovered.metadata);
     const known = { spec, auth, request, deps, before };
     const signingIn: SigningIn = { ...known, target, fetching, trace, signal: limit };
     const content = await authorize(signingIn);
@@ -142,7 +154,8 @@ async function authorizeOnce(signingIn: SigningIn, scope: string | undefined): P
   const { discovered } = target;
   const state = randomBytes(24).toString('base64url');
   const registered = registeredAt(signingIn, scope);
-  const redirect = await openRedirectFor(signingIn, { registered, state });
+  const document = findDocument(signingIn, registered);
+  const redirect = await openRedirectFor(signingIn, { registered, document, state });
   try {
     const flow = await beginFlow({
       auth,
@@ -151,6 +164,7 @@ async function authorizeOnce(signingIn: SigningIn, scope: string | undefined): P
       state,
       scope,
       resource: resourceFor(auth, discovered),
+      document: document?.url,
       registered: registered?.redirectUrl === redirect.url ? registered : undefined,
       version: deps.version,
       fetching,
@@ -177,10 +191,18 @@ function resourceFor({ resource }: AuthSpec, discovered: Discovered): string | u
  */
 function openRedirectFor(
   { auth, spec, target }: SigningIn,
-  { registered, state }: { readonly registered: HeldClient | undefined; readonly state: string },
+  {
+    registered,
+    document,
+    state,
+  }: {
+    readonly registered: HeldClient | undefined;
+    readonly document: ClientDocument | undefined;
+    readonly state: string;
+  },
 ): Promise<OpenRedirect> {
-  if (auth.redirectUri !== undefined)
-    return openRedirect({ state, wanted: { url: auth.redirectUri, isExact: true } });
+  const exact = auth.redirectUri ?? document?.redirectUri;
+  if (exact !== undefined) return openRedirect({ state, wanted: { url: exact, isExact: true } });
   const { metadata } = target.discovered;
   const namesItself = metadata?.authorization_response_iss_parameter_supported === true;
   const own = computeShortHash(JSON.stringify([spec.name, computeIdentity(spec)]), PATH_DIGITS);
@@ -191,6 +213,30 @@ function openRedirectFor(
 }
 
 const PATH_DIGITS = 12;
+
+interface ClientDocument {
+  readonly url: string;
+  /** Undefined: its author knows which it lists. */
+  readonly redirectUri?: string;
+}
+
+/**
+ * The client metadata document to use. That of the gateway lists its public URL only, from which the answer is pasted;
+ * so a registration is preferred if a browser on this machine can return to it by itself.
+ */
+function findDocument(
+  { auth, target, request, deps }: SigningIn,
+  registered: HeldClient | undefined,
+): ClientDocument | undefined {
+  const { clientId, clientMetadataUrl: url, redirectUri } = auth;
+  const { discovered } = target;
+  if (clientId !== undefined || url === false || !supportsDocuments(discovered)) return undefined;
+  if (url !== undefined) return { url };
+  const isRegistrable = discovered.metadata?.registration_endpoint !== undefined;
+  const returnsByItself = request.opensBrowser && (isRegistrable || registered !== undefined);
+  const isUsable = request.acceptsPasted && redirectUri === undefined && !returnsByItself;
+  return isUsable ? deps.ownClient : undefined;
+}
 
 /** The earlier registration, if it can be reused. */
 function registeredAt(
@@ -239,6 +285,7 @@ function toContent(obtained: OAuthTokens, { client, options }: Flow): Credential
     resource: options.resource,
     scope: options.scope,
     server: { url: authorizationServer, metadata: pickMetadata(metadata) },
+    place: pickPlace(options.auth),
   };
 }
 

@@ -5,7 +5,11 @@ import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { computeIdentity } from '../../core/server-identity.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { ShownCredential, SignOutReport } from '../../gateway/ports/credentials.ts';
-import type { EncryptedCredentials, OpenedCredential } from './encrypted-credentials.ts';
+import {
+  judgeCredential,
+  type EncryptedCredentials,
+  type OpenedCredential,
+} from './encrypted-credentials.ts';
 import { getSourceKind } from '../../core/sources/source-kinds.ts';
 
 /** Deletes sign-ins and revokes them at their issuers, if the rules for the configured server permit the connection. */
@@ -37,6 +41,8 @@ async function revokeAt(
   const spec = specOf(stored, servers);
   const target = spec && getSourceKind(spec.transport).signIn(spec.transport);
   if (content === undefined || spec === undefined || target === undefined) return false;
+  // A credential of the entry is of no use at another authorization server, and must not be shown there.
+  if (judgeCredential({ stored, content }, target.auth).kind === 'elsewhere') return false;
   const { revoke } = await import('./authorization-server.ts');
   return revoke(content, toServerUrl(spec, target), rules);
 }
@@ -58,7 +64,10 @@ function stateOf(
   { stored, content }: OpenedCredential,
   servers: readonly ServerSpec[],
 ): ShownCredential['state'] {
-  if (specOf(stored, servers) === undefined) return 'foreign';
+  const spec = specOf(stored, servers);
+  if (spec === undefined) return 'foreign';
+  const auth = getSourceKind(spec.transport).signIn(spec.transport)?.auth;
+  if (judgeCredential({ stored, content }, auth).kind === 'elsewhere') return 'foreign';
   if (content === undefined) return 'locked';
   if (content.tokens === undefined) return 'ended';
   if (content.tokens.refresh !== undefined) return 'renewable';

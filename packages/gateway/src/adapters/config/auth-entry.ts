@@ -5,6 +5,7 @@ import {
   findParameterFault,
   findResourceFault,
 } from '../../core/auth-settings.ts';
+import { findClientDocumentFault } from '../../core/own-client.ts';
 import type { JsonObject } from '@assay-mcp/kit/json-object';
 import { ASSERTION_ALGORITHMS, type AuthSpec } from '../../core/server-spec.ts';
 import { readPathAt } from './tls-entry.ts';
@@ -42,8 +43,16 @@ const AUTH_MEMBERS = {
     'if the issuer gave one; needs clientId, and issuer, authorizationServer, metadataUrl or tokenEndpoint',
     optional(text),
   ),
+  clientMetadataUrl: described(
+    'https:// address of a client metadata document, which is the client id if the issuer supports that; without clientId only. false: none. Default: the document of this gateway, if auth.publicUrl is an https:// address',
+    optional(textOrFalse),
+  ),
+  tokenAuthMethod: described(
+    'tls_client_auth: Assay authenticates with the clientCertificate of the entry (RFC 8705) instead of a secret or key; needs the same as clientSecret',
+    optional(oneOf(['tls_client_auth'])),
+  ),
   grant: described(
-    'authorization_code: a person signs in with a browser; client_credentials: Assay gets tokens by itself, for all clients. Then it needs clientId, and clientSecret or privateKeyFile',
+    'authorization_code: a person signs in with a browser; client_credentials: Assay gets tokens by itself, for all clients. Then it needs clientId, and clientSecret, privateKeyFile or tokenAuthMethod',
     optional(oneOf(['authorization_code', 'client_credentials'])),
   ),
   privateKeyFile: described(
@@ -119,6 +128,10 @@ export const authMember: Reader<unknown> = described(
       dependencies: {
         clientSecret: BOUND,
         privateKeyFile: { ...BOUND, not: { required: ['clientSecret'] } },
+        tokenAuthMethod: {
+          ...BOUND,
+          not: { anyOf: [{ required: ['clientSecret'] }, { required: ['privateKeyFile'] }] },
+        },
         algorithm: ['privateKeyFile'],
         keyId: ['privateKeyFile'],
         assertionAudience: ['privateKeyFile'],
@@ -129,6 +142,7 @@ export const authMember: Reader<unknown> = described(
         { not: { properties: { grant: { const: 'client_credentials' } }, required: ['grant'] } },
         { required: ['clientSecret'] },
         { required: ['privateKeyFile'] },
+        { required: ['tokenAuthMethod'] },
       ],
     }),
   ),
@@ -158,16 +172,21 @@ export function readAuth(entry: Entry): AuthSpec | undefined {
   const texts = Object.entries(TEXTS).map(
     ([key, findFault]) => [key, wordsAt(inner, key, findFault)] as const,
   );
-  const resource = readResource(inner);
+  const resource = readTextOrFalse(inner, 'resource', findResourceFault);
+  const clientMetadataUrl = readTextOrFalse(inner, 'clientMetadataUrl', findClientDocumentFault);
+  const tokenAuthMethod = readOptionAt(inner, 'tokenAuthMethod', AUTH_MEMBERS.tokenAuthMethod);
   const isShared = readOptionAt(inner, 'shared', AUTH_MEMBERS.shared);
   const parameters = readParameters(inner);
   const grant = readOptionAt(inner, 'grant', AUTH_MEMBERS.grant);
   const algorithm = readOptionAt(inner, 'algorithm', AUTH_MEMBERS.algorithm);
   const privateKeyFile = readPathAt(inner, 'privateKeyFile');
   checkCompanions(inner);
+  checkCertificate(entry, inner);
   return {
     ...(Object.fromEntries(texts.filter(([, value]) => value !== undefined)) as AuthSpec), // of TEXTS
     ...(resource !== undefined && { resource }),
+    ...(clientMetadataUrl !== undefined && { clientMetadataUrl }),
+    ...(tokenAuthMethod === 'tls_client_auth' && { tokenAuthMethod }),
     ...(parameters !== undefined && { parameters }),
     ...(grant === 'client_credentials' && { grant }),
     ...(algorithm !== undefined && { algorithm }),
@@ -193,10 +212,10 @@ const TEXTS: Readonly<Record<string, FindFault | undefined>> = {
   scope: undefined,
 } satisfies Partial<Record<keyof AuthSpec, FindFault | undefined>>;
 
-function readResource(auth: Entry): string | false | undefined {
-  const position = findPositionAt(auth, 'resource');
+function readTextOrFalse(auth: Entry, key: string, findFault: FindFault): string | false | undefined {
+  const position = findPositionAt(auth, key);
   if (position?.node.type === 'boolean' && position.node.value === false) return false;
-  return wordsAt(auth, 'resource', findResourceFault);
+  return wordsAt(auth, key, findFault);
 }
 
 const MAX_PARAMETERS = 20;
@@ -237,43 +256,67 @@ function checkCompanions(auth: Entry): void {
     );
 }
 
+/** The ways in which a client can authenticate. */
+const CREDENTIALS = ['clientSecret', 'privateKeyFile', 'tokenAuthMethod'];
+
 function checkCredentials(auth: Entry): void {
   const { collector } = auth;
   const find = (key: string): ConfigPosition | undefined => findPositionAt(auth, key);
-  const [secret, key, grant] = [find('clientSecret'), find('privateKeyFile'), find('grant')];
-  for (const name of ['clientSecret', 'privateKeyFile']) {
-    const position = find(name);
-    if (position === undefined) continue;
-    if (find('clientId') === undefined)
-      collector.problem(
-        position,
-        `there is a "${name}" without a "clientId"`,
-        'Add the "clientId" to which it belongs.',
-      );
-    if (PLACES.every((place) => find(place) === undefined))
-      collector.problem(
-        position,
-        `there is a "${name}" without an "issuer", so the server could send it anywhere`,
-        `Add "issuer" beside it. ${ISSUER_REMEDY}`,
-      );
-  }
-  if (secret !== undefined && key !== undefined)
-    collector.problem(key, 'there is a "clientSecret" as well', 'Keep one of the two.');
+  const present = CREDENTIALS.filter((key) => find(key) !== undefined);
+  for (const name of present) checkBound(auth, name);
+  const [first, second = ''] = present;
+  const superfluous = find(second);
+  if (superfluous !== undefined)
+    collector.problem(superfluous, `there is a "${first}" as well`, 'Keep one of the two.');
   for (const name of ['algorithm', 'keyId', 'assertionAudience']) {
     const position = find(name);
-    if (position !== undefined && key === undefined)
+    if (position !== undefined && find('privateKeyFile') === undefined)
       collector.problem(
         position,
         `there is no "privateKeyFile" for this "${name}"`,
         'Add "privateKeyFile", or remove this key.',
       );
   }
-  if (grant?.node.value === 'client_credentials' && secret === undefined && key === undefined)
+  const [grant, document] = [find('grant'), find('clientMetadataUrl')];
+  if (grant?.node.value === 'client_credentials' && first === undefined)
     collector.problem(
       grant,
-      'there is neither a "clientSecret" nor a "privateKeyFile"',
+      'there is neither a "clientSecret" nor a "privateKeyFile" nor a "tokenAuthMethod"',
       'Add the one with which the client authenticates.',
     );
+  if (document !== undefined && document.node.value !== false && find('clientId') !== undefined)
+    collector.problem(
+      document,
+      'there is a "clientId" as well, which takes precedence',
+      'Keep one of the two.',
+    );
+}
+
+function checkBound(auth: Entry, name: string): void {
+  const position = findPositionAt(auth, name);
+  if (position === undefined) return;
+  if (findPositionAt(auth, 'clientId') === undefined)
+    auth.collector.problem(
+      position,
+      `there is a "${name}" without a "clientId"`,
+      'Add the "clientId" to which it belongs.',
+    );
+  if (PLACES.every((place) => findPositionAt(auth, place) === undefined))
+    auth.collector.problem(
+      position,
+      `there is a "${name}" without an "issuer", so the server could send it anywhere`,
+      `Add "issuer" beside it. ${ISSUER_REMEDY}`,
+    );
+}
+
+function checkCertificate(entry: Entry, auth: Entry): void {
+  const position = findPositionAt(auth, 'tokenAuthMethod');
+  if (position === undefined || findPositionAt(entry, 'clientCertificate') !== undefined) return;
+  entry.collector.problem(
+    position,
+    'there is no "clientCertificate" in the entry',
+    'Add "clientCertificate" beside "auth", or remove this key.',
+  );
 }
 
 const ISSUER_REMEDY =

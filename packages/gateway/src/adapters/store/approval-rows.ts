@@ -13,6 +13,7 @@ import type {
   ApprovalLimits,
   ApprovalQuery,
   NewApproval,
+  PendingCount,
   StoredApproval,
   StoredApprovalState,
 } from '../../gateway/ports/approvals.ts';
@@ -180,6 +181,19 @@ export async function findServerGrant(
 
 function firstReadable(rows: readonly ApprovalRow[]): StoredApproval | undefined {
   return rows.map(approvalOf).find(({ state }) => state !== 'unreadable');
+}
+
+export async function countPending(trx: Trx, nowMs: number): Promise<PendingCount> {
+  const { count, since } = await trx
+    .selectFrom('assay_approvals')
+    .select(({ fn }) => [
+      fn.countAll<number | string>().as('count'),
+      sql<number | string | null>`min(created_ms)`.as('since'),
+    ])
+    .where('state', '=', 'pending')
+    .where('expires_ms', '>', nowMs)
+    .executeTakeFirstOrThrow();
+  return { count: Number(count), sinceMs: since === null ? undefined : Number(since) };
 }
 
 /** Newest first. */

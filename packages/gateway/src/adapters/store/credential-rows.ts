@@ -1,4 +1,10 @@
-import type { CredentialKey, Leased, LeaseRequest, StoredCredential } from '../../gateway/ports/store.ts';
+import type {
+  CredentialKey,
+  Leased,
+  LeaseRequest,
+  ResealedCredential,
+  StoredCredential,
+} from '../../gateway/ports/store.ts';
 import type { Trx } from './dialect.ts';
 import { RowCells } from './row-cells.ts';
 import type { CredentialRow } from './tables.ts';
@@ -42,19 +48,45 @@ export async function writeCredential(
   return true;
 }
 
+/** Whether it was written. Whoever has a lease is about to write newer content, with the encryption that it knows. */
+export async function resealCredential(
+  trx: Trx,
+  { keyId, sealed, revision, ...key }: ResealedCredential,
+  nowMs: number,
+): Promise<boolean> {
+  const done = await trx
+    .updateTable('assay_credentials')
+    .set({ key_id: keyId, sealed: Buffer.from(sealed) })
+    .where('server', '=', key.server)
+    .where('identity', '=', key.identity)
+    .where('issuer', '=', key.issuer)
+    .where('subject', '=', key.subject)
+    .where('revision', '=', revision)
+    .where((or) => or.or([or('lease_until_ms', 'is', null), or('lease_until_ms', '<=', nowMs)]))
+    .executeTakeFirst();
+  return done.numUpdatedRows > 0n;
+}
+
 /** An expired lease goes to the next process that asks: its holder may have died. */
-export async function takeLease(trx: Trx, key: CredentialKey, request: LeaseRequest): Promise<Leased> {
+export async function takeLease(
+  trx: Trx,
+  {
+    key,
+    request,
+    nowMs,
+  }: { readonly key: CredentialKey; readonly request: LeaseRequest; readonly nowMs: number },
+): Promise<Leased> {
   const found = await rowOf(trx, key);
   if (found?.revision !== request.revision) return { kind: 'changed' };
   const { lease_holder: holder, lease_until_ms: untilMs } = found;
-  const isFree = holder === null || untilMs === null || untilMs <= request.nowMs || holder === request.holder;
-  if (!isFree) return { kind: 'held', untilMs };
-  const isGivenBack = request.untilMs <= request.nowMs;
+  const isFree = holder === null || untilMs === null || untilMs <= nowMs || holder === request.holder;
+  if (!isFree) return { kind: 'held' };
+  const isGivenBack = request.forMs <= 0;
   await trx
     .updateTable('assay_credentials')
     .set({
       lease_holder: isGivenBack ? null : request.holder,
-      lease_until_ms: isGivenBack ? null : request.untilMs,
+      lease_until_ms: isGivenBack ? null : nowMs + request.forMs,
     })
     .where('server', '=', key.server)
     .where('identity', '=', key.identity)

@@ -15,11 +15,16 @@ export interface Dialect {
   readonly place: string;
   readonly bytes: 'blob' | 'bytea';
   readonly whole: 'integer' | 'bigint';
-  hasMigrations(db: Trx): Promise<boolean>;
+  hasTable(db: Trx, name: string): Promise<boolean>;
+  /** The time in ms by the clock that all processes on the database share. */
+  readClock(trx: Trx): Promise<number>;
   /** Creates tables that only one database has, beyond `Tables`; called when the tables are created. */
   prepareAnnouncing(trx: Trx): Promise<void>;
-  /** Within the writing transaction: notifies other processes once it is committed. */
-  announce(trx: Trx, part: StorePart): Promise<void>;
+  /**
+   * Within the writing transaction: notifies other processes once it is committed. `key` says which of them it concerns,
+   * where the database can tell them.
+   */
+  announce(trx: Trx, part: StorePart, key?: string): Promise<void>;
   /** One transaction on a consistent snapshot. */
   read<T>(work: (trx: Trx) => Promise<T>): Promise<T>;
   /** One transaction, never concurrent with another that writes any of these parts. Durable when it resolves. */

@@ -15,7 +15,8 @@ export function toStoreRefusal(error: unknown): Refusal | undefined {
   if (error instanceof WriteUnconfirmed)
     return { code: 'WRITE_UNCONFIRMED', reason: phraseOf(error.cause) ?? LOST };
   const reason = phraseOf(error);
-  return reason === undefined ? undefined : { code: 'STORE_UNAVAILABLE', reason };
+  if (reason === undefined) return undefined;
+  return { code: 'STORE_UNAVAILABLE', reason, ...(LASTING.has(reason) && { isLasting: true }) };
 }
 
 /** Whether SQLite reports that the file's content is invalid. */
@@ -38,6 +39,10 @@ const FULL = 'the disk is full';
 const MEMORY = 'there is not enough memory';
 const LOST = 'the connection to it was lost';
 const SLOW = 'it did not answer in time';
+const UNSAFE = 'no safe connection to it can be made';
+const DENIED = 'it does not accept the user or the password';
+const ABSENT = 'the database does not exist';
+const NO_RIGHT = 'the user may not write there';
 const DAMAGED = 'its file is damaged, and the next start sets it aside';
 
 /** By SQLite code, PostgreSQL code (SQLSTATE or its class) or system code; the first match counts. */
@@ -57,9 +62,9 @@ const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
   [/^08...$/, LOST],
   [/^25006$/, 'it is read-only'],
   [/^25P0[34]$/, SLOW],
-  [/^28...$/, 'it does not accept the user or the password'],
-  [/^3D000$/, 'the database does not exist'],
-  [/^3F000$|^42501$/, 'the user may not write there'],
+  [/^28...$/, DENIED],
+  [/^3D000$/, ABSENT],
+  [/^3F000$|^42501$/, NO_RIGHT],
   [/^53100$/, FULL],
   [/^53200$/, MEMORY],
   [/^53300$/, 'it has too many connections'],
@@ -68,9 +73,12 @@ const PHRASES: readonly (readonly [code: RegExp, phrase: string])[] = [
   [/^(?:ENOTFOUND|EAI_AGAIN)$/, 'its host is not known'],
   [/^(?:ECONNRESET|EPIPE|ECONNABORTED)$/, LOST],
   [/^(?:ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|ENETDOWN)$/, 'its host cannot be reached'],
-  [/CERT|^ERR_(?:TLS|SSL)|ISSUER/, 'no safe connection to it can be made'],
+  [/CERT|^ERR_(?:TLS|SSL)|ISSUER/, UNSAFE],
   [/^E[A-Z]+$|^ERR_SOCKET/, 'the system cannot reach it'],
 ];
+
+/** Faults that do not mend themselves. */
+const LASTING: ReadonlySet<string> = new Set([UNSAFE, DENIED, ABSENT, NO_RIGHT]);
 
 /** Messages of pg that come without a code. */
 const MESSAGES: readonly (readonly [message: RegExp, phrase: string])[] = [
@@ -78,8 +86,8 @@ const MESSAGES: readonly (readonly [message: RegExp, phrase: string])[] = [
   [/^timeout e|connection timeout/, SLOW],
   [/^Query read timeout/, SLOW],
   [/^Connection terminated|^Client has encountered a connection error|connection has been discarded/, LOST],
-  [/^The server does not support SSL|SSL connection/, 'no safe connection to it can be made'],
-  [/password must be|SASL|SCRAM/i, 'it does not accept the user or the password'],
+  [/^The server does not support SSL|SSL connection/, UNSAFE],
+  [/password must be|SASL|SCRAM/i, DENIED],
 ];
 
 function phraseOf(error: unknown): string | undefined {

@@ -1,47 +1,129 @@
-import { sql } from 'kysely';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { Refusal } from '../../core/refusal.ts';
+import { BASELINE_VERSION, createBaseline } from './baseline.ts';
 import type { Db, Dialect, Trx } from './dialect.ts';
 import { SCHEMA_EDITION } from './tables.ts';
 
-/** The version of the tables that this program writes. */
-export const SCHEMA_VERSION = 1;
-
-/** Creates the tables if there are none. SCHEMA_TOO_OLD or SCHEMA_TOO_NEW if another program created them. */
-export async function migrate(db: Db, dialect: Dialect): Promise<Result<undefined, Refusal>> {
-  if ((await readSchema(db, dialect)) === undefined)
-    await dialect.write(['schema'], async (trx) => {
-      // Another process may have created them while this one waited for its lock.
-      if ((await readSchema(trx, dialect)) === undefined) await createTables(trx, dialect);
-    });
-  const fault = await findSchemaFault(db, dialect);
-  return fault === undefined ? ok(undefined) : err(fault);
+/** One step of the schema. Its version is its position in the list, from 1. */
+export interface Migration {
+  readonly version: number;
+  /** Runs in a transaction of its own that no other process can be in at the same time. */
+  apply(trx: Trx, dialect: Dialect): Promise<void>;
 }
+
+/**
+ * All migrations; append new ones. After the first, a migration only adds tables, non-unique indexes, and columns that
+ * are nullable or have a default, so that earlier builds of this edition keep working on the same tables. Such builds do
+ * not write the new columns and know no new records: a row may be newer than what a new column says of it.
+ */
+export const MIGRATIONS: readonly Migration[] = [
+  { version: BASELINE_VERSION, apply: createBaseline },
+  { version: 2, apply: createLegacySessions },
+];
+
+async function createLegacySessions(trx: Trx, { bytes, whole }: Dialect): Promise<void> {
+  await trx.schema
+    .createTable('assay_legacy_sessions')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('subject_json', 'text', (column) => column.notNull())
+    .addColumn('revision', whole, (column) => column.notNull())
+    .addColumn('is_ended', whole, (column) => column.notNull())
+    .addColumn('used_ms', whole, (column) => column.notNull())
+    .addColumn('expires_ms', whole, (column) => column.notNull())
+    .addColumn('state_json', 'text', (column) => column.notNull())
+    .addColumn('size_bytes', whole, (column) => column.notNull())
+    .execute();
+  const indexes = [
+    ['revision', ['revision']],
+    ['subject', ['subject_json', 'expires_ms']],
+    ['expiry', ['expires_ms']],
+  ] as const;
+  for (const [name, columns] of indexes)
+    await trx.schema
+      .createIndex(`assay_legacy_sessions_${name}`)
+      .on('assay_legacy_sessions')
+      .columns([...columns])
+      .execute();
+  await trx.schema
+    .createTable('assay_legacy_session_state')
+    .addColumn('id', 'integer', (column) => column.primaryKey())
+    .addColumn('last_revision', whole, (column) => column.notNull())
+    .execute();
+  await trx.insertInto('assay_legacy_session_state').values({ id: 1, last_revision: 0 }).execute();
+  await trx.schema
+    .createTable('assay_session_answers')
+    .addColumn('id', 'text', (column) => column.primaryKey())
+    .addColumn('replica', 'text', (column) => column.notNull())
+    .addColumn('subject_json', 'text', (column) => column.notNull())
+    .addColumn('sealed', bytes, (column) => column.notNull())
+    .addColumn('expires_ms', whole, (column) => column.notNull())
+    .execute();
+}
+
+/**
+ * Applies the migrations that the database lacks; it may have more than this build knows. SCHEMA_TOO_OLD or
+ * SCHEMA_TOO_NEW if it has tables that this build cannot use.
+ */
+export async function migrate(
+  db: Db,
+  dialect: Dialect,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<Result<undefined, Refusal>> {
+  const fault = await findSchemaFault(db, dialect);
+  if (fault !== undefined) return err(fault);
+  const applied = await readVersions(db, dialect);
+  for (const migration of migrations) {
+    if (applied.has(migration.version)) continue;
+    const foreign = await dialect.write(['schema'], (trx) => applyOnce(trx, dialect, migration));
+    if (foreign !== undefined) return err(foreign);
+  }
+  return ok(undefined);
+}
+
+/** Another process may have applied it, or created other tables, while this one waited for its lock. */
+async function applyOnce(trx: Trx, dialect: Dialect, migration: Migration): Promise<Refusal | undefined> {
+  const fault = await findSchemaFault(trx, dialect);
+  if (fault !== undefined) return fault;
+  const { version } = migration;
+  if ((await readVersions(trx, dialect)).has(version)) return undefined;
+  await migration.apply(trx, dialect);
+  if (version === BASELINE_VERSION) return undefined;
+  await trx.schema
+    .createTable(ADDED)
+    .ifNotExists()
+    .addColumn('version', 'integer', (column) => column.primaryKey())
+    .addColumn('applied_ms', dialect.whole, (column) => column.notNull())
+    .execute();
+  await trx.insertInto(ADDED).values({ version, applied_ms: Date.now() }).execute();
+  return undefined;
+}
+
+/** A table of its own, because builds that know only the baseline refuse any other version in `assay_migrations`. */
+const ADDED = 'assay_added_migrations';
 
 /** SCHEMA_TOO_OLD or SCHEMA_TOO_NEW if there are tables that this program cannot use. */
 export async function findSchemaFault(db: Trx, dialect: Dialect): Promise<Refusal | undefined> {
-  const schema = await readSchema(db, dialect);
-  if (schema === undefined) return undefined;
+  const baseline = await readBaseline(db, dialect);
+  if (baseline === undefined) return undefined;
   const { place } = dialect;
-  const { version, edition } = schema;
+  const { version, edition } = baseline;
   if (edition < SCHEMA_EDITION) return { code: 'SCHEMA_TOO_OLD', place };
   if (edition > SCHEMA_EDITION)
     return { code: 'SCHEMA_TOO_NEW', place, found: edition, known: SCHEMA_EDITION };
-  return version > SCHEMA_VERSION
-    ? { code: 'SCHEMA_TOO_NEW', place, found: version, known: SCHEMA_VERSION }
+  return version > BASELINE_VERSION
+    ? { code: 'SCHEMA_TOO_NEW', place, found: version, known: BASELINE_VERSION }
     : undefined;
 }
 
-interface Schema {
-  /** Number of the last applied migration. */
+interface Baseline {
   readonly version: number;
   /** 0 in tables of builds that did not number editions yet. */
   readonly edition: number;
 }
 
 /** Undefined if there are no tables. */
-async function readSchema(db: Trx, dialect: Dialect): Promise<Schema | undefined> {
-  if (!(await dialect.hasMigrations(db))) return undefined;
+async function readBaseline(db: Trx, dialect: Dialect): Promise<Baseline | undefined> {
+  if (!(await dialect.hasTable(db, 'assay_migrations'))) return undefined;
   const row = await db
     .selectFrom('assay_migrations')
     .selectAll()
@@ -51,341 +133,12 @@ async function readSchema(db: Trx, dialect: Dialect): Promise<Schema | undefined
   return { version: row?.version ?? 0, edition: row?.edition ?? 0 };
 }
 
-/**
- * Migration 1. Until the first release, change it and increase `SCHEMA_EDITION`; a released migration is never changed,
- * and the next one follows it.
- */
-async function createTables(trx: Trx, dialect: Dialect): Promise<void> {
-  await createMigrations(trx, dialect);
-  await dialect.prepareAnnouncing(trx);
-  await createTokens(trx, dialect);
-  await createKeys(trx, dialect);
-  await createCredentials(trx, dialect);
-  await createRecords(trx, dialect);
-  await createAudit(trx, dialect);
-  await createSessions(trx, dialect);
-  await createCalls(trx, dialect);
-  await createLabels(trx, dialect);
-  await createApprovals(trx, dialect);
-  await createCharges(trx, dialect);
-  await createMarkers(trx, dialect);
-  await createSessionToolsets(trx, dialect);
-  await createStoredResults(trx, dialect);
-}
-
-async function createMigrations(trx: Trx, { whole }: Dialect): Promise<void> {
-  await trx.schema
-    .createTable('assay_migrations')
-    .addColumn('version', 'integer', (column) => column.primaryKey())
-    .addColumn('edition', 'integer', (column) => column.notNull())
-    .addColumn('applied_ms', whole, (column) => column.notNull())
-    .execute();
-  await trx
-    .insertInto('assay_migrations')
-    .values({ version: SCHEMA_VERSION, edition: SCHEMA_EDITION, applied_ms: Date.now() })
-    .execute();
-}
-
-async function createTokens({ schema }: Trx, { whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_tokens')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('name', 'text', (column) => column.notNull())
-    .addColumn('scopes_json', 'text', (column) => column.notNull())
-    .addColumn('hash', 'text', (column) => column.notNull())
-    .addColumn('created_ms', whole, (column) => column.notNull())
-    .addColumn('expires_ms', whole)
-    .addColumn('revoked_ms', whole)
-    .execute();
-  await schema
-    .createIndex('assay_tokens_name')
-    .unique()
-    .on('assay_tokens')
-    .column('name')
-    .where(sql<boolean>`revoked_ms is null`)
-    .execute();
-}
-
-async function createKeys({ schema }: Trx, { bytes, whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_keys')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('purpose', 'text', (column) => column.notNull())
-    .addColumn('bytes', bytes, (column) => column.notNull())
-    .addColumn('created_ms', whole, (column) => column.notNull())
-    .execute();
-}
-
-async function createCredentials({ schema }: Trx, { bytes, whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_credentials')
-    .addColumn('server', 'text', (column) => column.notNull())
-    .addColumn('identity', 'text', (column) => column.notNull())
-    .addColumn('issuer', 'text', (column) => column.notNull())
-    .addColumn('subject', 'text', (column) => column.notNull())
-    .addColumn('key_id', 'text', (column) => column.notNull())
-    .addColumn('sealed', bytes, (column) => column.notNull())
-    .addColumn('expires_ms', whole)
-    .addColumn('saved_ms', whole, (column) => column.notNull())
-    .addColumn('revision', whole, (column) => column.notNull())
-    .addColumn('lease_holder', 'text')
-    .addColumn('lease_until_ms', whole)
-    .addPrimaryKeyConstraint('assay_credentials_key', ['server', 'identity', 'issuer', 'subject'])
-    .execute();
-}
-
-async function createRecords(trx: Trx, { whole }: Dialect): Promise<void> {
-  await trx.schema
-    .createTable('assay_records')
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('id_json', 'text', (column) => column.notNull())
-    .addColumn('version', 'integer', (column) => column.notNull())
-    .addColumn('revision', whole, (column) => column.notNull())
-    .addColumn('body_json', 'text')
-    .addPrimaryKeyConstraint('assay_records_key', ['kind', 'id_json'])
-    .execute();
-  await trx.schema
-    .createIndex('assay_records_revision')
-    .unique()
-    .on('assay_records')
-    .column('revision')
-    .execute();
-  await trx.schema
-    .createTable('assay_record_state')
-    .addColumn('id', 'integer', (column) => column.primaryKey())
-    .addColumn('last_revision', whole, (column) => column.notNull())
-    .addColumn('pruned_revision', whole, (column) => column.notNull())
-    .execute();
-  await trx
-    .insertInto('assay_record_state')
-    .values({ id: 1, last_revision: 0, pruned_revision: 0 })
-    .execute();
-  await trx.schema
-    .createTable('assay_accepted')
-    .addColumn('id_json', 'text', (column) => column.primaryKey())
-    .addColumn('digest', 'text', (column) => column.notNull())
-    .addColumn('text_json', 'text', (column) => column.notNull())
-    .execute();
-}
-
-async function createAudit(trx: Trx, { whole }: Dialect): Promise<void> {
-  await trx.schema
-    .createTable('assay_audit')
-    .addColumn('id', whole, (column) => column.primaryKey())
-    .addColumn('at_ms', whole, (column) => column.notNull())
-    .addColumn('subject_json', 'text', (column) => column.notNull())
-    .addColumn('action', 'text', (column) => column.notNull())
-    .addColumn('target_kind', 'text', (column) => column.notNull())
-    .addColumn('target_id_json', 'text', (column) => column.notNull())
-    .addColumn('target_name_json', 'text', (column) => column.notNull())
-    .addColumn('before_json', 'text')
-    .addColumn('after_json', 'text')
-    .execute();
-  // Few targets share an id, so this index also serves queries for an id and a kind.
-  await trx.schema
-    .createIndex('assay_audit_target')
-    .on('assay_audit')
-    .columns(['target_id_json', 'id'])
-    .execute();
-  await trx.schema.createIndex('assay_audit_kind').on('assay_audit').columns(['target_kind', 'id']).execute();
-  await trx.schema
-    .createTable('assay_audit_state')
-    .addColumn('id', 'integer', (column) => column.primaryKey())
-    .addColumn('last_event', whole, (column) => column.notNull())
-    .execute();
-  await trx.insertInto('assay_audit_state').values({ id: 1, last_event: 0 }).execute();
-}
-
-async function createSessions({ schema }: Trx, { whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_sessions')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('kind', 'text', (column) => column.notNull())
-    .addColumn('hash', 'text', (column) => column.notNull())
-    .addColumn('subject_json', 'text', (column) => column.notNull())
-    .addColumn('scopes_json', 'text', (column) => column.notNull())
-    .addColumn('credential', 'text', (column) => column.notNull())
-    .addColumn('created_ms', whole, (column) => column.notNull())
-    .addColumn('used_ms', whole, (column) => column.notNull())
-    .addColumn('expires_ms', whole, (column) => column.notNull())
-    .execute();
-}
-
-async function createCalls(trx: Trx, { whole }: Dialect): Promise<void> {
-  await trx.schema
-    .createTable('assay_calls')
-    .addColumn('id', whole, (column) => column.primaryKey())
-    .addColumn('context', whole, (column) => column.notNull())
-    .addColumn('at_ms', whole, (column) => column.notNull())
-    .addColumn('tenths', whole, (column) => column.notNull())
-    .addColumn('session', 'text')
-    .addColumn('details_json', 'text')
-    .execute();
-  await trx.schema
-    .createTable('assay_call_contexts')
-    .addColumn('id', whole, (column) => column.primaryKey())
-    .addColumn('hash', 'text', (column) => column.notNull().unique())
-    .addColumn('subject_json', 'text')
-    .addColumn('server_json', 'text')
-    .addColumn('tool_json', 'text')
-    .addColumn('decision', 'text')
-    .addColumn('outcome', 'text')
-    .addColumn('context_json', 'text', (column) => column.notNull())
-    .execute();
-  await trx.schema
-    .createIndex('assay_call_contexts_subject')
-    .on('assay_call_contexts')
-    .column('subject_json')
-    .execute();
-  await createCallBatches(trx, whole);
-  const none = { id: 1, last_call: 0, pruned_call: 0, last_batch: 0 };
-  await trx.insertInto('assay_call_state').values(none).execute();
-}
-
-/** What groups, finds and counts calls. */
-async function createCallBatches(trx: Trx, whole: Dialect['whole']): Promise<void> {
-  await trx.schema
-    .createTable('assay_call_batches')
-    .addColumn('id', whole, (column) => column.primaryKey())
-    .addColumn('chain', 'text', (column) => column.notNull())
-    .addColumn('number', whole, (column) => column.notNull())
-    .addColumn('first_call', whole, (column) => column.notNull().unique())
-    .addColumn('count', whole, (column) => column.notNull())
-    .addColumn('min_ms', whole, (column) => column.notNull())
-    .addColumn('max_ms', whole, (column) => column.notNull())
-    .addColumn('previous', 'text', (column) => column.notNull())
-    .addColumn('hash', 'text', (column) => column.notNull())
-    .addUniqueConstraint('assay_call_batches_chain', ['chain', 'number'])
-    .execute();
-  // Finds calls by their context. An index of all calls would cost more than the calls themselves.
-  await trx.schema
-    .createTable('assay_call_uses')
-    .addColumn('context', whole, (column) => column.notNull())
-    .addColumn('batch', whole, (column) => column.notNull())
-    .addPrimaryKeyConstraint('assay_call_uses_key', ['context', 'batch'])
-    .execute();
-  await trx.schema.createIndex('assay_call_uses_batch').on('assay_call_uses').column('batch').execute();
-  await trx.schema
-    .createTable('assay_call_minutes')
-    .addColumn('minute', whole, (column) => column.notNull())
-    .addColumn('decision', 'text', (column) => column.notNull())
-    .addColumn('outcome', 'text', (column) => column.notNull())
-    .addColumn('count', whole, (column) => column.notNull())
-    .addPrimaryKeyConstraint('assay_call_minutes_key', ['minute', 'decision', 'outcome'])
-    .execute();
-  await trx.schema
-    .createTable('assay_other_calls')
-    .addColumn('id', whole, (column) => column.primaryKey())
-    .addColumn('at_ms', whole, (column) => column.notNull())
-    .addColumn('subject_json', 'text')
-    .addColumn('server_json', 'text')
-    .addColumn('tool_json', 'text')
-    .addColumn('decision', 'text')
-    .addColumn('outcome', 'text')
-    .execute();
-  await trx.schema
-    .createTable('assay_call_state')
-    .addColumn('id', 'integer', (column) => column.primaryKey())
-    .addColumn('last_call', whole, (column) => column.notNull())
-    .addColumn('pruned_call', whole, (column) => column.notNull())
-    .addColumn('last_batch', whole, (column) => column.notNull())
-    .execute();
-}
-
-async function createLabels({ schema }: Trx, { whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_labels')
-    .addColumn('subject_json', 'text', (column) => column.notNull())
-    .addColumn('label', 'text', (column) => column.notNull())
-    .addColumn('source_json', 'text', (column) => column.notNull())
-    .addColumn('since_ms', whole, (column) => column.notNull())
-    .addColumn('seen_ms', whole, (column) => column.notNull())
-    .addPrimaryKeyConstraint('assay_labels_key', ['subject_json', 'label'])
-    .execute();
-}
-
-async function createApprovals({ schema }: Trx, { whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_approvals')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('subject_json', 'text', (column) => column.notNull())
-    .addColumn('session', 'text', (column) => column.notNull())
-    .addColumn('tool_key', 'text', (column) => column.notNull())
-    .addColumn('digest', 'text', (column) => column.notNull())
-    .addColumn('server_key', 'text', (column) => column.notNull())
-    .addColumn('arguments_hash', 'text', (column) => column.notNull())
-    .addColumn('state', 'text', (column) => column.notNull())
-    .addColumn('created_ms', whole, (column) => column.notNull())
-    .addColumn('expires_ms', whole)
-    .addColumn('scope', 'text')
-    .addColumn('answered_ms', whole)
-    .addColumn('answered_by_json', 'text')
-    .addColumn('reason_json', 'text')
-    .addColumn('request_json', 'text', (column) => column.notNull())
-    .execute();
-  await schema
-    .createIndex('assay_approvals_tool')
-    .on('assay_approvals')
-    .columns(['tool_key', 'digest'])
-    .execute();
-  await schema
-    .createIndex('assay_approvals_created')
-    .on('assay_approvals')
-    .columns(['created_ms', 'id'])
-    .execute();
-}
-
-async function createCharges({ schema }: Trx, { whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_charges')
-    .addColumn('charged', 'text', (column) => column.notNull())
-    .addColumn('row', 'text', (column) => column.notNull())
-    .addColumn('peer_json', 'text', (column) => column.notNull())
-    .addColumn('at_ms', whole, (column) => column.notNull())
-    .addColumn('bytes', whole, (column) => column.notNull())
-    .addPrimaryKeyConstraint('assay_charges_key', ['charged', 'row'])
-    .execute();
-  // Sums need nothing but this index.
-  await schema
-    .createIndex('assay_charges_peer')
-    .on('assay_charges')
-    .columns(['charged', 'peer_json', 'at_ms', 'bytes'])
-    .execute();
-}
-
-/** Used with PostgreSQL only. */
-async function createMarkers({ schema }: Trx, { whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_markers')
-    .addColumn('id', 'text', (column) => column.primaryKey())
-    .addColumn('written_ms', whole, (column) => column.notNull())
-    .execute();
-}
-
-async function createSessionToolsets({ schema }: Trx, { whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_session_toolsets')
-    .addColumn('client', 'text', (column) => column.primaryKey())
-    .addColumn('subject_json', 'text', (column) => column.notNull())
-    .addColumn('toolset', 'text')
-    .addColumn('equippings', whole, (column) => column.notNull())
-    .addColumn('expires_ms', whole, (column) => column.notNull())
-    .execute();
-}
-
-async function createStoredResults({ schema }: Trx, { bytes, whole }: Dialect): Promise<void> {
-  await schema
-    .createTable('assay_stored_results')
-    .addColumn('hash', 'text', (column) => column.primaryKey())
-    .addColumn('subject_json', 'text', (column) => column.notNull())
-    .addColumn('token_id', 'text', (column) => column.notNull())
-    .addColumn('endpoint_json', 'text', (column) => column.notNull())
-    .addColumn('server_json', 'text', (column) => column.notNull())
-    .addColumn('tool_json', 'text', (column) => column.notNull())
-    .addColumn('public_name', 'text', (column) => column.notNull())
-    .addColumn('is_approved', whole, (column) => column.notNull())
-    .addColumn('expires_ms', whole, (column) => column.notNull())
-    .addColumn('size_bytes', whole, (column) => column.notNull())
-    .addColumn('bytes', bytes, (column) => column.notNull())
-    .execute();
+/** The versions of all applied migrations, including those that only newer builds know. */
+export async function readVersions(db: Trx, dialect: Dialect): Promise<ReadonlySet<number>> {
+  const baseline = await readBaseline(db, dialect);
+  if (baseline === undefined) return new Set();
+  const added = (await dialect.hasTable(db, ADDED))
+    ? await db.selectFrom(ADDED).select('version').orderBy('version').execute()
+    : [];
+  return new Set([BASELINE_VERSION, ...added.map(({ version }) => version)]);
 }

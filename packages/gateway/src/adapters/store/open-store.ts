@@ -6,6 +6,8 @@ import { parsePostgresUrl } from './postgres-url.ts';
 import { SqliteStore, type SqliteStoreOptions } from './sqlite-store.ts';
 import type { RestTimes } from './sqlite-thread.ts';
 
+export { meterStore } from './metered-store.ts';
+
 export interface StoreOptions {
   /** Folder of `assay.db`; created if missing. */
   readonly home: string;

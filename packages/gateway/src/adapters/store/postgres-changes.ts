@@ -17,6 +17,8 @@ const ECHO_EVERY_MS = 5_000;
 const ECHO_WITHIN_MS = 3_000;
 /** Interval in ms of reading the store while notifications do not arrive. */
 const POLL_MS = 1_000;
+/** Interval in ms of reading the revision of the records: what is stopped must not wait for a missing echo. */
+const LOOK_MS = 500;
 
 export interface PostgresChangesOptions {
   readonly config: pg.ClientConfig;
@@ -24,6 +26,8 @@ export interface PostgresChangesOptions {
   readonly log: Log;
   /** Sends a notification through the pool, as a write does. */
   readonly notify: (payload: string) => Promise<unknown>;
+  /** Reads the newest revision of the records. */
+  readonly readRevision: () => Promise<number>;
 }
 
 type Outage = Extract<Refusal, { readonly code: 'STORE_NOT_FOLLOWED' }>['notifications'];
@@ -38,7 +42,8 @@ type State =
  * Follows changes by any process. They arrive as notifications on a connection of its own. A connection can stay open
  * and deliver nothing (a stalled network, a pooler in transaction mode), so this process also notifies itself through
  * the pool and expects that echo on the listener. Until an echo has arrived, and whenever one is missing, it reconnects
- * and meanwhile reports all parts as changed at short intervals, so that they are read again.
+ * and meanwhile reports all parts as changed at short intervals, so that they are read again. Records decide which calls
+ * are stopped, so their revision is also read twice a second, whatever the notifications seem to do.
  */
 export class PostgresChanges {
   readonly #options: PostgresChangesOptions;
@@ -49,6 +54,8 @@ export class PostgresChanges {
   #state: State = { kind: 'starting' };
   #heardMs = -Infinity;
   #isPolling = false;
+  #isLooking = false;
+  #revision: number | undefined;
   #over: Promise<void> = Promise.resolve();
 
   constructor(options: PostgresChangesOptions) {
@@ -90,6 +97,7 @@ export class PostgresChanges {
 
   async #run(signal: AbortSignal): Promise<void> {
     const polling = setInterval(() => void this.#poll(signal), POLL_MS).unref();
+    const looking = setInterval(() => void this.#look(signal), LOOK_MS).unref();
     let failures = 0;
     const isStopped = (): boolean => signal.aborted;
     while (!isStopped()) {
@@ -102,6 +110,7 @@ export class PostgresChanges {
       await pause(computeBackoffMs(failures, { firstMs: FIRST_WAIT_MS, maxMs: MAX_WAIT_MS }), signal);
     }
     clearInterval(polling);
+    clearInterval(looking);
   }
 
   /** Listens on a new connection until it is lost or an echo is missing; returns which. */
@@ -109,7 +118,8 @@ export class PostgresChanges {
     const socket = new Socket();
     const client = new pg.Client({ ...this.#options.config, stream: () => socket });
     client.on('notification', ({ payload = '' }) => {
-      if (isPart(payload) && !signal.aborted) this.#options.listeners.notify([payload]);
+      const [part, key] = payload.split(' ');
+      if (isPart(part) && !signal.aborted) this.#options.listeners.notify([part], key);
       this.#onEcho?.(payload);
     });
     const lost = endOf(client, signal);
@@ -162,6 +172,22 @@ export class PostgresChanges {
       cause: CAUSES[outage],
       pollMs: POLL_MS,
     });
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    if (this.#isLooking) return;
+    this.#isLooking = true;
+    try {
+      const revision = await this.#options.readRevision();
+      // Also the first time: a change before that may not have been announced.
+      const isNew = this.#revision !== revision;
+      this.#revision = revision;
+      if (isNew && !signal.aborted) this.#options.listeners.notify(['records']);
+    } catch {
+      // The database is away, as for `#poll`.
+    } finally {
+      this.#isLooking = false;
+    }
   }
 
   /** While the database does not answer, there is nothing new to read. */

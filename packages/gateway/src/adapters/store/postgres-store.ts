@@ -1,16 +1,18 @@
-import { Kysely, PostgresDialect, sql, type PostgresPoolClient } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { Log } from '../../gateway/ports/log.ts';
 import type { Store } from '../../gateway/ports/store.ts';
 import { waitAtMost } from '@assay-mcp/kit/platform/pause';
+import { getErrorCode } from '@assay-mcp/kit/platform/sqlite';
 import type { Db, Dialect, Trx, Writable } from './dialect.ts';
 import { toStoreRefusal } from './driver-faults.ts';
 import { ConfirmedWrites } from './confirmed-write.ts';
 import { StoreListeners } from './store-listeners.ts';
 import { migrate } from './migrations.ts';
 import { PostgresChanges } from './postgres-changes.ts';
+import { PostgresPool } from './postgres-pool.ts';
 import { parsePostgresUrl } from './postgres-url.ts';
 import { createSqlStore, type StoreCalls } from './sql-store.ts';
 import type { Tables } from './tables.ts';
@@ -20,14 +22,17 @@ const CONNECT_MS = 5_000;
 const LOCK_MS = 5_000;
 const STATEMENT_MS = 10_000;
 const ANSWER_MS = 15_000;
+/** Timeout in ms for a statement of a migration, such as an index on a large table. Others wait for its lock and retry. */
+const MIGRATE_MS = 600_000;
 const KEEP_ALIVE_MS = 10_000;
 const MAX_CONNECTIONS = 4;
 
 /** The store in the first schema of the search path of a PostgreSQL database. */
 export async function openPostgresStore(databaseUrl: string, log: Log): Promise<Result<Store, Refusal>> {
   const config = configOf(databaseUrl);
-  const db = connect(config, MAX_CONNECTIONS);
-  const dialect = postgresDialect(placeOf(databaseUrl), db);
+  const pool = new PostgresPool(config, MAX_CONNECTIONS);
+  const { db } = pool;
+  const dialect = postgresDialect(databaseUrl, db);
   const migrated = await opening(dialect, async () => {
     const done = await migrate(db, dialect);
     return done.ok || done.error.code !== 'SCHEMA_TOO_OLD'
@@ -35,7 +40,7 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
       : err({ ...done.error, schema: await currentSchema(db) });
   });
   if (!migrated.ok) {
-    await db.destroy();
+    await pool.close();
     return migrated;
   }
   const listeners: StoreListeners = new StoreListeners({
@@ -43,18 +48,22 @@ export async function openPostgresStore(databaseUrl: string, log: Log): Promise<
     none: () => changes.stop(),
   });
   const notify = (payload: string): Promise<unknown> => sendNotification(db, payload);
-  const changes = new PostgresChanges({ config, listeners, log, notify });
+  const readRevision = async (): Promise<number> => {
+    const state = db.selectFrom('assay_record_state').select('last_revision');
+    return (await state.executeTakeFirstOrThrow()).last_revision;
+  };
+  const changes = new PostgresChanges({ config, listeners, log, notify, readRevision });
   const { calls, settled } = createSqlStore(dialect, (parts) => {
     if (!changes.isFollowing) listeners.notify(parts);
     return Promise.resolve();
   });
   return ok(
-    storeOf({ calls, listeners, changes }, async () => {
+    storeOf({ calls, listeners, changes, pool }, async () => {
       listeners.end();
       changes.stop();
       await settled();
       await waitAtMost(changes.over, CONNECT_MS);
-      await db.destroy();
+      await pool.close();
     }),
   );
 }
@@ -73,57 +82,27 @@ export async function withPostgres<T>(
   databaseUrl: string,
   work: (db: Db, dialect: Dialect) => Promise<T>,
 ): Promise<T> {
-  const db = connect(configOf(databaseUrl), 1);
+  const pool = new PostgresPool(configOf(databaseUrl), 1);
   try {
-    return await work(db, postgresDialect(placeOf(databaseUrl), db));
+    return await work(pool.db, postgresDialect(databaseUrl, pool.db));
   } finally {
-    await db.destroy();
+    await pool.close();
   }
-}
-
-function connect(config: pg.ClientConfig, max: number): Kysely<Tables> {
-  const pool = new pg.Pool({ ...config, max, allowExitOnIdle: true });
-  // The pool drops lost connections; a query running on one fails with the error.
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
-  const connections = {
-    connect: async (): Promise<PostgresPoolClient> => discardingWhenBroken(await pool.connect()),
-    end: () => pool.end(),
-    options: pool.options,
-  };
-  return new Kysely<Tables>({ dialect: new PostgresDialect({ pool: connections }) });
-}
-
-/**
- * A connection that did not answer in time may be stalled for good, though it is still open. The pool must not hand it
- * out again.
- */
-function discardingWhenBroken(client: pg.PoolClient): PostgresPoolClient {
-  let fault: Error | undefined;
-  const query = async (...args: unknown[]): Promise<unknown> => {
-    if (fault !== undefined) throw fault;
-    try {
-      return await (client.query as (...all: unknown[]) => Promise<unknown>)(...args);
-    } catch (error) {
-      if (error instanceof Error && !(error instanceof pg.DatabaseError)) fault = error;
-      throw error;
-    }
-  };
-  return { query: query as PostgresPoolClient['query'], release: () => client.release(fault) };
 }
 
 interface StoreParts {
   readonly calls: StoreCalls;
   readonly listeners: StoreListeners;
   readonly changes: PostgresChanges;
+  readonly pool: PostgresPool;
 }
 
-function storeOf({ calls, listeners, changes }: StoreParts, end: () => Promise<void>): Store {
+function storeOf({ calls, listeners, changes, pool }: StoreParts, end: () => Promise<void>): Store {
   let closing: Promise<void> | undefined;
   return {
     ...calls,
     get fault() {
-      return changes.fault;
+      return pool.fault ?? changes.fault;
     },
     heardMs: () => changes.heardMs,
     onChange: (listener) => listeners.add(listener),
@@ -167,9 +146,15 @@ async function opening(
   } catch (error) {
     const refusal = toStoreRefusal(error);
     if (refusal?.code !== 'STORE_UNAVAILABLE') throw error;
-    return err({ ...refusal, reason: `${JSON.stringify(place)}: ${refusal.reason}` });
+    const advice = CANNOT_MIGRATE.has(getErrorCode(error)) ? MIGRATING : '';
+    return err({ ...refusal, reason: `${JSON.stringify(place)}: ${refusal.reason}${advice}` });
   }
 }
+
+/** Insufficient privilege, and a read-only transaction, as on a standby. */
+const CANNOT_MIGRATE: ReadonlySet<string> = new Set(['42501', '25006']);
+const MIGRATING =
+  '. Each build creates the tables and columns that it needs when it starts: start this one once with a user that may, at a database that can be written';
 
 /** Separates our advisory locks from those of other programs in the same database ("assa"). */
 const LOCK_SPACE = 0x61737361;
@@ -186,25 +171,29 @@ const LOCKS: Readonly<Record<Writable, number>> = {
   approvals: 9,
   session_toolsets: 10,
   stored_results: 11,
+  legacy_sessions: 12,
+  session_answers: 13,
 };
 
-function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
+function postgresDialect(databaseUrl: string, db: Kysely<Tables>): Dialect {
   const writes = new ConfirmedWrites(db);
   return {
-    place,
+    place: placeOf(databaseUrl),
     bytes: 'bytea',
     whole: 'bigint',
-    async hasMigrations(trx) {
+    async hasTable(trx, name) {
       // `to_regclass` would answer from a cache and miss a table created while this session waited for its lock.
       const found = await sql`
-        select 1 from pg_tables where schemaname = current_schema() and tablename = 'assay_migrations'`.execute(
-        trx,
-      );
+        select 1 from pg_tables where schemaname = current_schema() and tablename = ${name}`.execute(trx);
       return found.rows.length > 0;
     },
+    async readClock(trx) {
+      const clock = sql<number>`floor(extract(epoch from clock_timestamp()) * 1000)::bigint`.as('nowMs');
+      return (await trx.selectNoFrom(clock).executeTakeFirstOrThrow()).nowMs;
+    },
     prepareAnnouncing: () => Promise.resolve(),
-    async announce(trx, part) {
-      await sendNotification(trx, part);
+    async announce(trx, part, key) {
+      await sendNotification(trx, key === undefined ? part : `${part} ${key}`);
     },
     read: (work) =>
       db.transaction().setIsolationLevel('repeatable read').setAccessMode('read only').execute(work),
@@ -216,7 +205,17 @@ function postgresDialect(place: string, db: Kysely<Tables>): Dialect {
         return work(trx);
       };
       // The table of markers does not exist yet; if the outcome is unknown, the next start repeats it.
-      return what.includes('schema') ? db.transaction().execute(locked) : writes.run(locked);
+      return what.includes('schema') ? inMigration(databaseUrl, locked) : writes.run(locked);
     },
   };
+}
+
+async function inMigration<T>(databaseUrl: string, work: (trx: Trx) => Promise<T>): Promise<T> {
+  const limits = { statement_timeout: MIGRATE_MS, query_timeout: MIGRATE_MS + ANSWER_MS };
+  const pool = new PostgresPool({ ...configOf(databaseUrl), ...limits }, 1);
+  try {
+    return await pool.db.transaction().execute(work);
+  } finally {
+    await pool.close();
+  }
 }

@@ -29,6 +29,8 @@ const IS_IN_FILE: Readonly<Record<RecordKind, boolean>> = {
   setting: false,
   token_preferences: false,
   policy_rules: true,
+  stops: true,
+  notices: false,
 };
 
 /**

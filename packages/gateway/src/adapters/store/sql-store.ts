@@ -5,8 +5,10 @@ import type { AcceptedDefinition, Commit, Committed, Growth } from '../../gatewa
 import type { ApprovalStore, StoredApproval } from '../../gateway/ports/approvals.ts';
 import type { Store, StoredKey, StorePart } from '../../gateway/ports/store.ts';
 import type { StoredResultStore } from '../../gateway/ports/stored-results.ts';
+import type { LegacySessionStore } from '../../gateway/ports/legacy-sessions.ts';
 import {
   changeApproval,
+  countPending,
   findGrant,
   findServerGrant,
   insertApproval,
@@ -22,10 +24,24 @@ import {
 import { readAuditEvents, findEventRefusal, writeAuditEvents } from './audit-rows.ts';
 import { readBatches, writeCalls } from './call-batch-rows.ts';
 import { countCalls, readCalls } from './call-rows.ts';
-import { deleteCredential, readCredentials, takeLease, writeCredential } from './credential-rows.ts';
+import {
+  deleteCredential,
+  readCredentials,
+  resealCredential,
+  takeLease,
+  writeCredential,
+} from './credential-rows.ts';
 import type { Dialect, Trx } from './dialect.ts';
 import { toStoreRefusal } from './driver-faults.ts';
 import { readKeys, writeKey } from './key-rows.ts';
+import {
+  changeLegacySession,
+  readLegacySession,
+  readLegacySessionsSince,
+  takeSessionAnswers,
+  useLegacySessions,
+  writeSessionAnswer,
+} from './legacy-session-rows.ts';
 import { deleteLabels, readLabels, writeLabels } from './label-rows.ts';
 import { selectFittingDrift, readRecords, readSettings, writeCommit, WriteConflict } from './record-rows.ts';
 import { changeSessionToolsets, readSessionToolsets, useSessionToolsets } from './session-toolset-rows.ts';
@@ -52,10 +68,10 @@ export function createSqlStore(
   onWrite: (parts: readonly StorePart[]) => Promise<void>,
 ): SqlStore {
   const transactions = new Transactions(dialect, onWrite);
-  return { calls: callsOf(transactions), settled: () => transactions.settled() };
+  return { calls: callsOf(transactions, dialect), settled: () => transactions.settled() };
 }
 
-function callsOf(transactions: Transactions): StoreCalls {
+function callsOf(transactions: Transactions, dialect: Dialect): StoreCalls {
   const { read, write } = transactions;
   return {
     addToken: (token, event) => write('tokens', (trx) => writeToken(trx, token), always(event)),
@@ -81,12 +97,7 @@ function callsOf(transactions: Transactions): StoreCalls {
     keys: (purpose) => read((trx) => readKeys(trx, purpose)),
     ensureKey: (key) => ensureKey(transactions, key),
     addKey: (key) => write('keys', (trx) => writeKey(trx, key)),
-    credentials: () => read(readCredentials),
-    saveCredential: (credential, revision) =>
-      write('credentials', async (trx) => ok(await writeCredential(trx, credential, revision))),
-    leaseCredential: (key, request) =>
-      write('credentials', async (trx) => ok(await takeLease(trx, key, request))),
-    removeCredential: (key) => write('credentials', async (trx) => ok(await deleteCredential(trx, key))),
+    ...createCredentialCalls(transactions, dialect),
     labels: (subject) => read((trx) => readLabels(trx, subject)),
     saveLabels: (changes) => write('labels', (trx) => writeLabels(trx, changes)),
     clearLabels: (subject, event) =>
@@ -98,6 +109,7 @@ function callsOf(transactions: Transactions): StoreCalls {
     sessionToolsets: (clients, nowMs) => read((trx) => readSessionToolsets(trx, clients, nowMs)),
     useSessionToolsets: (use) => write('session_toolsets', (trx) => useSessionToolsets(trx, use)),
     ...createResultCalls(transactions),
+    ...createLegacySessionCalls(transactions, dialect),
     settings: () => read(readSettings),
     records: (since) => read((trx) => readRecords(trx, since)),
     commit: (commit) => makeCommit(transactions, commit),
@@ -114,12 +126,53 @@ function callsOf(transactions: Transactions): StoreCalls {
   };
 }
 
+type CredentialCalls = Pick<
+  StoreCalls,
+  'credentials' | 'saveCredential' | 'resealCredential' | 'leaseCredential' | 'removeCredential'
+>;
+
+function createCredentialCalls({ read, write }: Transactions, dialect: Dialect): CredentialCalls {
+  return {
+    credentials: () => read(readCredentials),
+    saveCredential: (credential, revision) =>
+      write('credentials', async (trx) => ok(await writeCredential(trx, credential, revision))),
+    resealCredential: (resealed) =>
+      write('credentials', async (trx) =>
+        ok(await resealCredential(trx, resealed, await dialect.readClock(trx))),
+      ),
+    leaseCredential: (key, request) =>
+      write('credentials', async (trx) =>
+        ok(await takeLease(trx, { key, request, nowMs: await dialect.readClock(trx) })),
+      ),
+    removeCredential: (key) => write('credentials', async (trx) => ok(await deleteCredential(trx, key))),
+  };
+}
+
 function createResultCalls({ read, write }: Transactions): StoredResultStore {
   return {
     addStoredResult: (result, bounds, nowMs) =>
       write('stored_results', async (trx) => ok(await writeStoredResult(trx, result, bounds, nowMs))),
     storedResult: (wanted, nowMs) => read((trx) => readStoredResult(trx, wanted, nowMs)),
     removeExpiredResults: (nowMs) => write('stored_results', (trx) => deleteExpiredResults(trx, nowMs)),
+  };
+}
+
+function createLegacySessionCalls({ read, write }: Transactions, dialect: Dialect): LegacySessionStore {
+  return {
+    legacySession: (id, nowMs) => read((trx) => readLegacySession(trx, id, nowMs)),
+    legacySessionsSince: (since) => read((trx) => readLegacySessionsSince(trx, since)),
+    changeLegacySession: (session, change) =>
+      write('legacy_sessions', (trx) => changeLegacySession(trx, session, change)),
+    useLegacySessions: (used) => write('legacy_sessions', (trx) => useLegacySessions(trx, used)),
+    addSessionAnswer: (answer) =>
+      write(
+        'session_answers',
+        async (trx) => ok(await writeSessionAnswer(trx, answer, await dialect.readClock(trx))),
+        always(undefined),
+        answer.replica,
+      ),
+    takeSessionAnswers: (replica) =>
+      write([], async (trx) => ok(await takeSessionAnswers(trx, replica, await dialect.readClock(trx)))),
   };
 }
 
@@ -140,6 +193,7 @@ function approvalCallsOf({ read, write }: Transactions): ApprovalStore {
       ),
     findServerGrant: (binding, nowMs) => read((trx) => findServerGrant(trx, binding, nowMs)),
     findGrant: (binding, nowMs) => read((trx) => findGrant(trx, binding, nowMs)),
+    pendingApprovals: (nowMs) => read((trx) => countPending(trx, nowMs)),
     approvals: (query) => read((trx) => readApprovals(trx, query)),
   };
 }
@@ -231,6 +285,7 @@ class Transactions {
     written: StorePart | readonly StorePart[],
     work: (trx: Trx) => Promise<Result<T, Refusal>>,
     eventsOf: EventsOf<T> = always(undefined),
+    key?: string,
   ): Promise<Result<T, Refusal>> => {
     const done = this.#lastWrite.then(() =>
       expecting(async () => {
@@ -242,7 +297,7 @@ class Transactions {
           const events = eventsOf(worked.value);
           if (events.length > 0) await writeAuditEvents(trx, events);
           parts.push(...changed, ...(events.length > 0 ? (['audit'] as const) : []));
-          for (const one of parts) await this.#dialect.announce(trx, one);
+          for (const one of parts) await this.#dialect.announce(trx, one, key);
           return worked;
         });
         if (result.ok) await this.#onWrite(parts);

@@ -32,10 +32,12 @@ export function createSqliteDialect(
     place,
     bytes: 'blob',
     whole: 'integer',
-    async hasMigrations(trx) {
-      const found = await sql`select 1 from sqlite_master where name = 'assay_migrations'`.execute(trx);
+    async hasTable(trx, name) {
+      const found = await sql`select 1 from sqlite_master where name = ${name}`.execute(trx);
       return found.rows.length > 0;
     },
+    // All processes on a file are on one machine.
+    readClock: () => Promise.resolve(Date.now()),
     async prepareAnnouncing(trx) {
       await trx.schema
         .createTable('assay_parts')

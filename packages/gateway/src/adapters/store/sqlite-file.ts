@@ -175,16 +175,10 @@ async function setAsideEarlier(path: string): Promise<Result<string | undefined,
       path,
       `\`assay serve\` uses it (process ${serve.pid}; if that is another program, delete ${SERVE_FILE} beside it)`,
     );
-  // No process may open the file while another renames it: SQLite would look for the log of the next file.
-  const lockPath = `${path}.lock`;
-  const ensured = await ensurePrivateFile(lockPath);
-  if (!ensured.ok) return unavailable(lockPath, ensured.error.reason);
-  const lock = openDatabase(lockPath, { mode: 'write', timeoutMs: LOCK_MS });
-  try {
-    lock.exec('begin exclusive');
+  return withFileLock(path, async (lockPath) => {
     if (!isThere(path)) return ok(undefined);
-    const left = await leaveLog(path);
-    if (left === 'not_earlier') return ok(undefined);
+    const left = await leaveLog(path, (fault) => fault?.code === 'SCHEMA_TOO_OLD');
+    if (left === 'not_wanted') return ok(undefined);
     if (left === 'in_use') return inUse(path, 'another process has it open');
     const keptAs = freeName(path);
     const moved = await moveFile(path, keptAs);
@@ -192,6 +186,21 @@ async function setAsideEarlier(path: string): Promise<Result<string | undefined,
     // A process that waits for the deleted lock no longer finds an earlier file.
     await removeFile(lockPath);
     return ok(keptAs);
+  });
+}
+
+/** No process may open the file while another renames it: SQLite would look for the log of the next file. */
+export async function withFileLock<T>(
+  path: string,
+  work: (lockPath: string) => Promise<Result<T, Refusal>>,
+): Promise<Result<T, Refusal>> {
+  const lockPath = `${path}.lock`;
+  const ensured = await ensurePrivateFile(lockPath);
+  if (!ensured.ok) return unavailable(lockPath, ensured.error.reason);
+  const lock = openDatabase(lockPath, { mode: 'write', timeoutMs: LOCK_MS });
+  try {
+    lock.exec('begin exclusive');
+    return await work(lockPath);
   } catch (error) {
     return refused(path, error);
   } finally {
@@ -199,13 +208,19 @@ async function setAsideEarlier(path: string): Promise<Result<string | undefined,
   }
 }
 
-/** Makes a file of an earlier build one file, which SQLite does only if no other process has it open. */
-async function leaveLog(path: string): Promise<'left' | 'in_use' | 'not_earlier'> {
+/**
+ * Moves the write-ahead log into the file and ends it, which SQLite does only if no other process has the file open.
+ * `isWanted` is called with why this build cannot use it, if so.
+ */
+export async function leaveLog(
+  path: string,
+  isWanted: (fault: Refusal | undefined) => boolean,
+): Promise<'left' | 'in_use' | 'not_wanted'> {
   const database = openDatabase(path, { mode: 'write', timeoutMs: LOCK_MS });
   try {
     const db = createKysely(database);
     const fault = await findSchemaFault(db, createSqliteDialect(path, { database, db }));
-    if (fault?.code !== 'SCHEMA_TOO_OLD') return 'not_earlier';
+    if (!isWanted(fault)) return 'not_wanted';
     database.exec('PRAGMA busy_timeout = 0');
     for (const deadlineMs = Date.now() + CLOSE_MS; Date.now() < deadlineMs;) {
       try {
@@ -221,7 +236,8 @@ async function leaveLog(path: string): Promise<'left' | 'in_use' | 'not_earlier'
   }
 }
 
-function freeName(path: string): string {
+/** A name for a file that is kept: with the date, and a number if there is one already. */
+export function freeName(path: string): string {
   const name = `${path}.${new Date().toISOString().slice(0, 'YYYY-MM-DD'.length)}`;
   for (let count = 1; ; count += 1) {
     const keptAs = count === 1 ? name : `${name}-${count}`;

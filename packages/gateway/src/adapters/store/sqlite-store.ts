@@ -48,6 +48,7 @@ export class SqliteStore implements Store {
   readonly removeSessions: Store['removeSessions'] = (...args) => this.#call('removeSessions', ...args);
   readonly addKey: Store['addKey'] = (key) => this.#call('addKey', key);
   readonly saveCredential: Store['saveCredential'] = (...args) => this.#call('saveCredential', ...args);
+  readonly resealCredential: Store['resealCredential'] = (...args) => this.#call('resealCredential', ...args);
   readonly leaseCredential: Store['leaseCredential'] = (...args) => this.#call('leaseCredential', ...args);
   readonly removeCredential: Store['removeCredential'] = (key) => this.#call('removeCredential', key);
   readonly labels: Store['labels'] = (subject) => this.#call('labels', subject);
@@ -58,6 +59,13 @@ export class SqliteStore implements Store {
   readonly addStoredResult: Store['addStoredResult'] = (...args) => this.#call('addStoredResult', ...args);
   readonly removeExpiredResults: Store['removeExpiredResults'] = (nowMs) =>
     this.#call('removeExpiredResults', nowMs);
+  readonly legacySession: Store['legacySession'] = (...args) => this.#call('legacySession', ...args);
+  readonly legacySessionsSince: Store['legacySessionsSince'] = (since) =>
+    this.#call('legacySessionsSince', since);
+  readonly changeLegacySession: Store['changeLegacySession'] = (...args) =>
+    this.#call('changeLegacySession', ...args);
+  readonly useLegacySessions: Store['useLegacySessions'] = (used) => this.#call('useLegacySessions', used);
+  readonly addSessionAnswer: Store['addSessionAnswer'] = (...args) => this.#call('addSessionAnswer', ...args);
   readonly settings: Store['settings'] = () => this.#call('settings');
   readonly records: Store['records'] = (since) => this.#call('records', since);
   readonly commit: Store['commit'] = (commit) => this.#call('commit', commit);
@@ -69,6 +77,7 @@ export class SqliteStore implements Store {
   readonly changeApproval: Store['changeApproval'] = (...args) => this.#call('changeApproval', ...args);
   readonly findServerGrant: Store['findServerGrant'] = (...args) => this.#call('findServerGrant', ...args);
   readonly findGrant: Store['findGrant'] = (...args) => this.#call('findGrant', ...args);
+  readonly pendingApprovals: Store['pendingApprovals'] = (nowMs) => this.#call('pendingApprovals', nowMs);
   readonly approvals: Store['approvals'] = (query) => this.#call('approvals', query);
   readonly auditEvents: Store['auditEvents'] = (query) => this.#call('auditEvents', query);
   readonly addCalls: Store['addCalls'] = (...args) => this.#call('addCalls', ...args);
@@ -87,6 +96,12 @@ export class SqliteStore implements Store {
     return { ok: true, value: { ...found.value, bytes: Buffer.from(found.value.bytes) } };
   };
 
+  readonly takeSessionAnswers: Store['takeSessionAnswers'] = async (...args) => {
+    const taken = await this.#call('takeSessionAnswers', ...args);
+    if (!taken.ok) return taken;
+    return { ok: true, value: taken.value.map((one) => ({ ...one, sealed: Buffer.from(one.sealed) })) };
+  };
+
   readonly ensureKey: Store['ensureKey'] = async (key) => {
     const found = await this.#call('ensureKey', key);
     return found.ok ? { ok: true, value: withBuffer(found.value) } : found;
@@ -99,10 +114,10 @@ export class SqliteStore implements Store {
   };
 
   get fault(): Refusal | undefined {
-    return this.#thread.moved;
+    return this.#thread.fault;
   }
 
-  onChange(listener: (parts: readonly StorePart[]) => void): () => void {
+  onChange(listener: (parts: readonly StorePart[], key?: string) => void): () => void {
     return this.#listeners.add(listener);
   }
 

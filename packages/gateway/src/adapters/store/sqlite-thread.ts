@@ -8,6 +8,7 @@ import { releaseMemory, Thread, type CallOutcome } from '@assay-mcp/kit/platform
 import { watchFiles } from './file-mark.ts';
 import type { Known, StoreChange } from './sqlite-changes.ts';
 import type { OpenedFile, SqliteCalls, SqliteGiven } from './sqlite-worker.ts';
+import { OPERATIONS } from './store-operations.ts';
 
 /** The thread's short-lived values are rows in transit. */
 const YOUNG_MIB = 4;
@@ -30,18 +31,9 @@ const SCRIPT = new URL(`./sqlite-worker${extname(import.meta.url)}`, import.meta
 export type Given<M extends keyof SqliteCalls> = Awaited<ReturnType<SqliteCalls[M]>>;
 
 /** The calls that change nothing in the file. */
-const READS: ReadonlySet<keyof SqliteCalls> = new Set<keyof SqliteCalls>([
-  ...(['open', 'listen', 'stopListening', 'rest', 'close'] as const),
-  ...(['tokens', 'sessions', 'keys', 'credentials', 'labels', 'settings', 'records', 'accepted'] as const),
-  ...([
-    'findGrant',
-    'findServerGrant',
-    'fittingDrift',
-    'sessionToolsets',
-    'storedResult',
-    'approvals',
-  ] as const),
-  ...(['auditEvents', 'calls', 'callBatches', 'callCounts'] as const),
+const READS: ReadonlySet<string> = new Set([
+  ...['open', 'listen', 'stopListening', 'rest', 'close'],
+  ...Object.keys(OPERATIONS).filter((call) => OPERATIONS[call as keyof typeof OPERATIONS] === 'read'),
 ]);
 
 /** A write that the thread had received may be in the file. */
@@ -87,6 +79,8 @@ export class SqliteThread {
   #file: string | undefined;
   /** Why the open file cannot be used now. */
   #moved: Refusal | undefined;
+  /** Why the file could not be opened again. */
+  #openFault: Refusal | undefined;
   /** Problems logged since the file was last opened. */
   readonly #told = new Set<string>();
   /** Pending while the thread finds out whether it can end; calls wait for that, in order. */
@@ -153,9 +147,9 @@ export class SqliteThread {
     }
   }
 
-  /** STORE_MOVED while the files are not found under their names. */
-  get moved(): Refusal | undefined {
-    return this.#moved;
+  /** Why the file cannot be used now: STORE_MOVED while it is not found under its name, or why it cannot be opened. */
+  get fault(): Refusal | undefined {
+    return this.#moved ?? this.#refusal ?? this.#openFault;
   }
 
   #look(thread: Thread, given: Given<keyof SqliteCalls>): void {
@@ -213,6 +207,7 @@ export class SqliteThread {
     const opened = done.value as Given<'open'>;
     if (opened.ok) {
       this.#file ??= opened.value.file;
+      this.#openFault = undefined;
       this.#tellSetAside(opened.value);
       this.#told.clear();
       this.#takeMoved(undefined);
@@ -240,8 +235,10 @@ export class SqliteThread {
     if (this.#thread === thread) this.#thread = undefined;
     // The first open returns the refusal to its caller, who reports it.
     if (refusal.code === 'STORE_MOVED') this.#takeMoved(refusal);
-    else if (this.#file !== undefined)
+    else if (this.#file !== undefined) {
+      this.#openFault = refusal;
       this.#logOnce(refusal.code, 'store: it cannot be opened again', { cause: formatRefusal(refusal) });
+    }
     if (refusal.code === 'STORE_UNAVAILABLE' || refusal.code === 'STORE_MOVED') this.#reviveLater();
     else this.#refusal ??= refusal;
   }

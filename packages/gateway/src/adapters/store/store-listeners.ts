@@ -10,6 +10,8 @@ export const ALL_PARTS: Readonly<Record<StorePart, true>> = {
   labels: true,
   session_toolsets: true,
   stored_results: true,
+  legacy_sessions: true,
+  session_answers: true,
   records: true,
   audit: true,
   calls: true,
@@ -22,7 +24,7 @@ export function isPart(text: string | undefined): text is StorePart {
 
 /** Change listeners; calls `first` when the first one is added and `none` when the last one is removed. */
 export class StoreListeners {
-  readonly #listeners = new Listeners<[readonly StorePart[]]>();
+  readonly #listeners = new Listeners<[readonly StorePart[], string?]>();
   #isOver = false;
   readonly #on: { first(): void; none(): void };
 
@@ -35,7 +37,7 @@ export class StoreListeners {
   }
 
   /** Returns a function that unsubscribes. */
-  add(listener: (parts: readonly StorePart[]) => void): () => void {
+  add(listener: (parts: readonly StorePart[], key?: string) => void): () => void {
     if (this.#isOver) return () => undefined;
     const remove = this.#listeners.add(listener);
     if (this.#listeners.size === 1) this.#on.first();
@@ -46,8 +48,8 @@ export class StoreListeners {
     };
   }
 
-  notify(parts: readonly StorePart[]): void {
-    this.#listeners.notify(parts);
+  notify(parts: readonly StorePart[], key?: string): void {
+    this.#listeners.notify(parts, key);
   }
 
   notifyAll(): void {

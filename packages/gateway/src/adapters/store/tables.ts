@@ -4,8 +4,8 @@ import type { ApprovalScope } from '../../core/approval.ts';
 import type { StoredApprovalState } from '../../gateway/ports/approvals.ts';
 
 /**
- * Number of this schema. Until the first release, increase it with each change of migration 1: a store of an earlier
- * edition is set aside (SQLite) or refused (PostgreSQL).
+ * Number of the baseline of this schema. A store of an earlier edition is set aside (SQLite) or refused (PostgreSQL), a
+ * later one is refused. Migrations that only add leave it as it is.
  */
 export const SCHEMA_EDITION = 3;
 
@@ -14,12 +14,14 @@ export const SCHEMA_EDITION = 3;
  * PostgreSQL rejects U+0000 and lone surrogates, and one such name must not make the rest of its server's tools fail.
  */
 export interface Tables {
-  /** One row for each applied migration. */
+  /** A single row: the baseline. */
   readonly assay_migrations: {
     readonly version: number;
     readonly edition: number;
     readonly applied_ms: number;
   };
+  /** One row for each applied migration after the first. Absent until there is one. */
+  readonly assay_added_migrations: { readonly version: number; readonly applied_ms: number };
   /** SQLite only: a counter of writes to each part, from which other processes detect them. */
   readonly assay_parts: { readonly part: StorePart; readonly revision: number };
   /** PostgreSQL only: one row for each transaction that may have to be confirmed. */
@@ -31,6 +33,10 @@ export interface Tables {
   readonly assay_labels: LabelRow;
   readonly assay_session_toolsets: SessionToolsetRow;
   readonly assay_stored_results: StoredResultRow;
+  readonly assay_legacy_sessions: LegacySessionRow;
+  /** A single row for all legacy sessions. */
+  readonly assay_legacy_session_state: { readonly id: number; readonly last_revision: number };
+  readonly assay_session_answers: SessionAnswerRow;
   readonly assay_records: RecordRow;
   /** A single row for all records. */
   readonly assay_record_state: RecordStateRow;
@@ -69,6 +75,26 @@ export interface SessionRow {
   readonly credential: string;
   readonly created_ms: number;
   readonly used_ms: number;
+  readonly expires_ms: number;
+}
+
+export interface LegacySessionRow {
+  readonly id: string;
+  readonly subject_json: string;
+  /** 0 until it is changed. */
+  readonly revision: number;
+  readonly is_ended: number;
+  readonly used_ms: number;
+  readonly expires_ms: number;
+  readonly state_json: string;
+  readonly size_bytes: number;
+}
+
+export interface SessionAnswerRow {
+  readonly id: string;
+  readonly replica: string;
+  readonly subject_json: string;
+  readonly sealed: Buffer;
   readonly expires_ms: number;
 }
 

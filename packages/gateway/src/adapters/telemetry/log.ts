@@ -1,8 +1,8 @@
 import { toPrintableJson } from '@assay-mcp/kit/printable';
 import type { Log } from '../../gateway/ports/log.ts';
 import { Stderr } from '@assay-mcp/kit/platform/stderr';
-import { isCredentialKey } from '../../core/secrets/credential-names.ts';
-import { MASKED } from '../../core/secrets/secret-shapes.ts';
+import { isCredentialKey } from '@assay-mcp/kit/credential-names';
+import { MASKED } from '@assay-mcp/kit/secret-shapes';
 import { formatTerminalLine } from './terminal-line.ts';
 import type { JsonObject } from '@assay-mcp/kit/json-object';
 
@@ -25,11 +25,8 @@ export const LOG_LEVELS: readonly string[] = ['trace', 'debug', 'info', 'warn', 
  * read, lines beyond a limit are dropped and their number is logged. Secrets are masked in every line.
  */
 export function openLog({ level, terminal, mask, write }: LogOptions): Log {
-  const inForm =
-    terminal === undefined
-      ? toPrintableJson
-      : (line: string) => formatTerminalLine(line, terminal.hasColours);
-  const take = write ?? stderrIn(inForm);
+  const inForm = chooseForm(terminal);
+  const take = write ?? openStderr(terminal);
   const minLevel = LOG_LEVELS.indexOf(level);
   const say = (wanted: keyof Log): Log[keyof Log] => {
     if (LOG_LEVELS.indexOf(wanted) < minLevel) return () => undefined;
@@ -39,7 +36,13 @@ export function openLog({ level, terminal, mask, write }: LogOptions): Log {
   return { debug: say('debug'), info: say('info'), warn: say('warn'), error: say('error') };
 }
 
-function stderrIn(form: (line: string) => string): (line: string) => void {
+function chooseForm(terminal: LogOptions['terminal']): (line: string) => string {
+  return terminal === undefined ? toPrintableJson : (line) => formatTerminalLine(line, terminal.hasColours);
+}
+
+/** Writes lines to stderr. A process has one such writer, as lines of two could be mixed up. */
+export function openStderr(terminal: LogOptions['terminal']): (line: string) => void {
+  const form = chooseForm(terminal);
   const stderr = new Stderr({ onDropped: (count) => form(formatDropped(count)) });
   return (line) => stderr.write(line);
 }

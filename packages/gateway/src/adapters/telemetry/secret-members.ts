@@ -1,10 +1,11 @@
 import type { SecretMembers } from '../../gateway/ports/bundles.ts';
-import { isCredentialName } from '../../core/secrets/credential-names.ts';
+import { CREDENTIAL_MEMBERS } from '../../core/secrets/credential-members.ts';
+import { isCredentialName } from '@assay-mcp/kit/credential-names';
 import { listServerSecrets } from '../../core/secrets/secret-values.ts';
 import { Secrets } from '../../core/secrets/secrets.ts';
 
 /** Members whose values are always treated as secret. */
-const SECRET: ReadonlySet<string> = new Set(['headers', 'env', 'auth', 'credentials', 'clientCertificate']);
+const SECRET: ReadonlySet<string> = new Set(CREDENTIAL_MEMBERS.filter((name) => name !== 'headerCommand'));
 
 /** The entry's members that contain a secret. Here even secrets too short to mask in texts count. */
 export const findSecretMembers: SecretMembers = (entry, spec) => {

@@ -1,7 +1,7 @@
 import { hasDuplicateKeys, isMembers, parseExactJson } from '@assay-mcp/kit/canonical-json';
 import type { ShownArguments } from '../../core/approval.ts';
-import { isCredentialKey } from '../../core/secrets/credential-names.ts';
-import { MASKED } from '../../core/secrets/secret-shapes.ts';
+import { isCredentialKey } from '@assay-mcp/kit/credential-names';
+import { MASKED } from '@assay-mcp/kit/secret-shapes';
 import { truncateText } from '@assay-mcp/kit/shorten';
 
 /** Larger texts are not parsed, since parsing blocks the event loop. */

@@ -1,6 +1,6 @@
-import type { Attributes, Span as OtelSpan, SpanStatusCode } from '@opentelemetry/api';
-import type { Decision } from '../../core/policy/policy.ts';
-import type { Span, TracedEnd, TracedRequest, Tracer } from '../../gateway/ports/telemetry.ts';
+import type { Span as OtelSpan, SpanStatusCode } from '@opentelemetry/api';
+import type { Span, TracedEnd, Tracer } from '../../gateway/ports/telemetry.ts';
+import { buildNetworkAttributes, buildSpanAttributes, nameSpan, readSpanEnd } from './span-attributes.ts';
 
 export interface TracerOptions {
   readonly version: string;
@@ -20,7 +20,7 @@ export async function openTracer({ version, transport }: TracerOptions): Promise
   if (typeof registered !== 'object' || registered === null || !('trace' in registered)) return undefined;
   const { context, propagation, SpanKind, SpanStatusCode, trace } = await import('@opentelemetry/api');
   const tracer = trace.getTracer('assay', version);
-  const network = { 'network.transport': transport, ...(transport === 'tcp' ? HTTP : {}) };
+  const network = buildNetworkAttributes(transport);
   return {
     begin(request) {
       const around = context.active();
@@ -28,19 +28,17 @@ export async function openTracer({ version, transport }: TracerOptions): Promise
       const ambient = trace.getSpanContext(around);
       const options = {
         kind: SpanKind.SERVER,
-        attributes: { ...attributesOf(request), ...network },
+        attributes: { ...buildSpanAttributes(request), ...network },
         // The client's span is the parent; a span already active here, such as that of the HTTP request, is linked.
         links: ambient === undefined || parent === around ? [] : [{ context: ambient }],
       };
-      const span = tracer.startSpan(nameOf(request), options, parent);
+      const span = tracer.startSpan(nameSpan(request), options, parent);
       const carrier: Record<string, string> = {};
       propagation.inject(trace.setSpan(parent, span), carrier);
       return spanOf(span, { failed: SpanStatusCode.ERROR, carrier });
     },
   };
 }
-
-const HTTP = { 'network.protocol.name': 'http' };
 
 interface SpanFacts {
   readonly failed: SpanStatusCode.ERROR;
@@ -53,56 +51,12 @@ function spanOf(span: OtelSpan, { failed, carrier }: SpanFacts): Span {
   const { traceparent, tracestate } = carrier;
   return {
     context: traceparent === undefined ? undefined : { traceparent, tracestate },
-    end({ ending, error, isToolError }: TracedEnd) {
-      const type = isToolError ? 'tool_error' : ending === 'error' ? error?.code : ending;
-      if (error !== undefined) span.setAttribute('rpc.response.status_code', error.code);
-      if (type !== 'ok') {
-        span.setAttribute('error.type', type ?? '_OTHER');
-        span.setStatus({ code: failed, ...(error === undefined ? {} : { message: error.message }) });
-      }
+    end(ended: TracedEnd) {
+      const { errorType, message, attributes } = readSpanEnd(ended);
+      span.setAttributes(attributes);
+      if (errorType !== undefined)
+        span.setStatus({ code: failed, ...(message === undefined ? {} : { message }) });
       span.end();
     },
-  };
-}
-
-/** URIs have too high a cardinality for span names. */
-function nameOf({ method, target }: TracedRequest): string {
-  return target === undefined || NAMED[method] === undefined ? method : `${method} ${target}`;
-}
-
-const NAMED: Readonly<Record<string, string>> = {
-  'tools/call': 'gen_ai.tool.name',
-  'prompts/get': 'gen_ai.prompt.name',
-  'completion/complete': 'gen_ai.prompt.name',
-};
-
-/** The session id is left out, because it grants access to the session. */
-function attributesOf({ server, method, id, target, version, hints, decision }: TracedRequest): Attributes {
-  return {
-    ...(hints === undefined ? {} : hintAttributes(hints)),
-    ...(decision === undefined ? {} : decisionAttributes(decision)),
-    'mcp.method.name': method,
-    'jsonrpc.request.id': id,
-    'assay.server': server,
-    ...(method === 'tools/call' ? { 'gen_ai.operation.name': 'execute_tool' } : {}),
-    ...(target === undefined ? {} : { [NAMED[method] ?? 'mcp.resource.uri']: target }),
-    ...(version === undefined ? {} : { 'mcp.protocol.version': version }),
-  };
-}
-
-function hintAttributes(hints: NonNullable<TracedRequest['hints']>): Attributes {
-  return {
-    'assay.tool.read_only_hint': hints.readOnlyHint,
-    'assay.tool.destructive_hint': hints.destructiveHint,
-    'assay.tool.idempotent_hint': hints.idempotentHint,
-    'assay.tool.open_world_hint': hints.openWorldHint,
-  };
-}
-
-function decisionAttributes({ kind, reasons }: Decision): Attributes {
-  const [reason] = reasons;
-  return {
-    'assay.decision': kind,
-    ...(reason === undefined ? {} : { 'assay.decision.reason': reason.code }),
   };
 }

@@ -8,9 +8,9 @@ import type { LinkAttempt, UpstreamDeps } from './opening.ts';
  * long as the rest of startup.
  */
 export function createUpstreamConnectors(
-  given: Omit<UpstreamDeps, 'suspects'>,
+  given: Omit<UpstreamDeps, 'suspects' | 'discarding'>,
 ): Connectors<'stdio' | 'http'> {
-  const deps: UpstreamDeps = { ...given, suspects: new Map() };
+  const deps: UpstreamDeps = { ...given, suspects: new Map(), discarding: new Set() };
   const openingOf = (spec: ServerSpec, asked: Asked): LinkAttempt => {
     const { client } = asked;
     // A link shared by all clients acts for the user who runs Assay.

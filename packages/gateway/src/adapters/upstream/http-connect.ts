@@ -36,6 +36,7 @@ async function openHttp(opening: LinkAttempt, transport: HttpTransport): Promise
     log: deps.log,
     ownInfo: deps.ownInfo,
     authorizer: await getAuthorizer(opening),
+    minSilenceMs: deps.minSilenceMs,
   });
   const facts = await shakeHands(link, opening);
   if (facts.ok) {

@@ -15,6 +15,7 @@ import type { Message, NoMessage } from '@assay-mcp/protocol/message';
 import { SseParser } from '@assay-mcp/protocol/sse';
 import { receive, SERVER_MESSAGE_LIMIT, type Sender } from './incoming.ts';
 import type { Log } from '../../gateway/ports/log.ts';
+import { StreamHeartbeat } from './stream-heartbeat.ts';
 import type { StreamPosition } from './stream-position.ts';
 
 /** Time in ms a stream may stay open after its response; its slot in the pool is needed. */
@@ -43,6 +44,11 @@ export interface HttpExchangeOptions {
   readonly isStream: boolean;
   /** Whether the response is the last message. A server may still leave its stream open. */
   readonly endsWithResponse: boolean;
+  /**
+   * Ends a stream whose regular heartbeat stops: a silence of at least this many ms. Undefined: its silence means
+   * nothing.
+   */
+  readonly minSilenceMs?: number | undefined;
   /** Set if the stream can be resumed; events already received are skipped. */
   readonly streamPosition?: StreamPosition | undefined;
   readonly server: string;
@@ -74,12 +80,16 @@ class HttpExchange implements ResponseHandler, Sender {
   #broken: Cause | undefined;
   #isOver = false;
   #lingering: NodeJS.Timeout | undefined;
+  readonly #heartbeat: StreamHeartbeat | undefined;
 
   constructor(options: HttpExchangeOptions) {
     this.#options = options;
     const { client, request, isStream, server, log } = options;
     this.server = server;
     this.log = log;
+    const { minSilenceMs } = options;
+    if (minSilenceMs !== undefined)
+      this.#heartbeat = new StreamHeartbeat({ minSilenceMs, onSilent: () => this.#onSilent() });
     this.abort = isStream ? client.stream(request, this) : client.call(request, this);
   }
 
@@ -109,6 +119,7 @@ class HttpExchange implements ResponseHandler, Sender {
   }
 
   data(chunk: Buffer): void {
+    this.#heartbeat?.note(chunk);
     if (this.#broken === undefined) this.#reader?.push(chunk);
   }
 
@@ -143,9 +154,16 @@ class HttpExchange implements ResponseHandler, Sender {
     this.abort();
   }
 
+  #onSilent(): void {
+    this.log.debug('the heartbeat of a stream has stopped; it is opened again', { server: this.server });
+    this.#broken = { code: 'CONNECTION_TIMEOUT' };
+    this.abort();
+  }
+
   /** Reports the end once everything received has been handled. */
   #over(end: HttpEnd): void {
     this.#isOver = true;
+    this.#heartbeat?.close();
     clearTimeout(this.#lingering);
     if (this.#reader === undefined) this.#options.onEnd(end);
     else

@@ -47,6 +47,8 @@ interface Open {
 const SESSION_OVER: Cause = { code: 'SESSION_EXPIRED' };
 const NO_FACTS: Facts = { era: 'legacy', version: '', capabilities: {}, instructions: undefined };
 const DELETE_LIMIT_MS = 1_000;
+/** No heartbeat in use is so slow that a delay of this many ms is usual. */
+const MIN_SILENCE_MS = 30_000;
 
 /** Streamable HTTP to a server of either era; each request is answered on its own exchange. */
 export class HttpLink implements Link {
@@ -56,6 +58,7 @@ export class HttpLink implements Link {
   readonly #common: Pick<HttpExchangeOptions, 'client' | 'server' | 'log' | 'endsWithResponse'>;
   readonly #path: string;
   readonly #fixedHeaders: readonly string[];
+  readonly #minSilenceMs: number;
   readonly #closing = new AbortController();
   readonly #open = new Slots<Pending>();
   readonly #serverRequests = new OpenServerRequests();
@@ -71,6 +74,7 @@ export class HttpLink implements Link {
 
   constructor(options: HttpLinkOptions) {
     this.#options = options;
+    this.#minSilenceMs = options.minSilenceMs ?? MIN_SILENCE_MS;
     this.#client = new HttpClient(options.url.origin, options.reach);
     const { server, log } = options;
     this.#common = { client: this.#client, server, log, endsWithResponse: true };
@@ -178,6 +182,7 @@ export class HttpLink implements Link {
         resume: to === 'legacy' ? (lastId) => buildResumption(this.#listenRequest(), lastId) : undefined,
         onLost: (end) => this.#lost(end),
         isStream: pending.isStream,
+        minSilenceMs: pending.isStream ? this.#minSilenceMs : undefined,
         onMessage: (received) => this.#handleMessage(received, open),
         onStart: (status, given) => {
           open.status = status;
@@ -272,6 +277,7 @@ export class HttpLink implements Link {
       request: this.#listenRequest(),
       server,
       log,
+      minSilenceMs: this.#minSilenceMs,
       signal: this.#closing.signal,
       onMessage: (message) => {
         const refused = message.kind === 'none' ? buildInvalidReply(message) : undefined;

@@ -70,6 +70,8 @@ export interface HttpLinkOptions {
   readonly ownInfo: string;
   /** Undefined if the configured headers suffice. */
   readonly authorizer: Authorizer | undefined;
+  /** The shortest silence that ends a stream whose heartbeat stops; by default 30 s. */
+  readonly minSilenceMs?: number | undefined;
 }
 
 /** Headers that repeat parts of the body (2026-07-28, basic/transports/streamable-http#request-metadata). */

@@ -17,6 +17,8 @@ export interface LegacyListening {
   readonly server: string;
   readonly log: Log;
   readonly signal: AbortSignal;
+  /** See `HttpExchangeOptions`. */
+  readonly minSilenceMs: number;
   readonly onMessage: (message: Message | NoMessage) => void;
   /** Called when the stream is back, but could not be resumed where it was: messages sent in the meantime may be lost. */
   readonly onReturn: () => void;

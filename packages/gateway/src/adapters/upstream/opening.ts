@@ -5,7 +5,7 @@ import type { Reach } from '@assay-mcp/kit/reach';
 import type { Result } from '@assay-mcp/kit/result';
 import type { SandboxGap, UnsafePath } from '@assay-mcp/sandbox/support';
 import type { SandboxRights } from '@assay-mcp/sandbox/rights';
-import type { ObservedDenial } from '@assay-mcp/sandbox/denial';
+import type { DiscardedFiles, ObservedDenial } from '@assay-mcp/sandbox/denial';
 import type { Command } from '@assay-mcp/sandbox/rights';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { OpenOptions as Asked, LinkEvents } from '../../gateway/ports/link.ts';
@@ -38,6 +38,7 @@ export interface UpstreamDeps {
     options: {
       readonly rights: SandboxRights;
       readonly isWatched?: boolean;
+      readonly discards?: boolean;
       readonly namedReaches: ReadonlySet<Reach>;
       readonly resolve?: ResolveName | undefined;
     },
@@ -48,8 +49,12 @@ export interface UpstreamDeps {
   readonly takeStarted?: ((spec: ServerSpec) => Child | undefined) | undefined;
   /** Servers, by name, that are no longer probed because they never lived long enough to answer. */
   readonly suspects: Map<string, Era>;
+  /** Servers, by name, whose twins do not start unless their changes of files are discarded. */
+  readonly discarding: Set<string>;
   /** Default: that of the system. */
   readonly gapClock?: GapClock | undefined;
+  /** See `HttpLinkOptions`. */
+  readonly minSilenceMs?: number | undefined;
   /** Undefined if sign-in is not available. */
   readonly credentials?: Credentials | undefined;
 }
@@ -58,6 +63,7 @@ export interface UpstreamDeps {
 interface ConfinedOptions extends ChildOptions {
   readonly denials?: () => Promise<readonly ObservedDenial[]>;
   readonly refused?: () => readonly ObservedDenial[];
+  readonly discarded?: DiscardedFiles & { hold(child: Child): void; close(): Promise<void> };
   readonly onEnd?: () => void;
 }
 

@@ -2,7 +2,7 @@ import { type Cause, addStderr } from '../../core/cause.ts';
 import { FIXED_LIMITS } from '../../core/fixed-limits.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
-import type { ObservedDenial } from '@assay-mcp/sandbox/denial';
+import type { DiscardedFiles, ObservedDenial } from '@assay-mcp/sandbox/denial';
 import type { SandboxGap, UnsafePath } from '@assay-mcp/sandbox/support';
 import type { ServerSpec, Transport } from '../../core/server-spec.ts';
 import { findErrorLine } from '@assay-mcp/kit/stderr-error';
@@ -35,6 +35,7 @@ import { SERVER_MESSAGE_LIMIT } from './incoming.ts';
 import { launchServer, toStopOptions } from './launch-server.ts';
 import { Listening } from './listening.ts';
 import { NotificationLimiter } from './notification-limiter.ts';
+import { openTwin } from './open-twin.ts';
 import { Attempt, toHttpReach, type LinkAttempt } from './opening.ts';
 
 /**
@@ -47,7 +48,15 @@ const MODERN_PATIENCE_MS = 10_000;
 const LINE_FEED: Buffer = Buffer.from('\n');
 
 /** Starts a server's process and shakes hands with it. The same process serves either era. */
-export async function openStdio(
+export function openStdio(
+  opening: LinkAttempt,
+  transport: Extract<Transport, { kind: 'stdio' }>,
+): Promise<Result<Link, Cause>> {
+  const open = (one: LinkAttempt): Promise<Result<Link, Cause>> => openProcess(one, transport);
+  return opening.rights === undefined ? open(opening) : openTwin(opening, open);
+}
+
+async function openProcess(
   opening: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,
 ): Promise<Result<Link, Cause>> {
@@ -81,7 +90,7 @@ async function attempt(
   const { spec, events, deps, signal, client: profile } = opening;
   const started = await start(opening, transport);
   if (!started.ok) return err({ cause: started.error, again: undefined });
-  const { child, refused } = started.value;
+  const { child, refused, discarded } = started.value;
   const attempted = new Attempt(events);
   const { backlogBytes: maxBytes = FIXED_LIMITS.backlogBytes } = deps;
   const isTaken = (): boolean => child.unreadBytes < maxBytes;
@@ -125,8 +134,9 @@ async function attempt(
     events,
     server: spec.name,
     log: deps.log,
-    refused,
+    ...{ refused, discarded },
   };
+  await discarded?.settle(signal);
   return ok(new StdioLink(parts));
 }
 
@@ -134,6 +144,7 @@ interface Started {
   readonly child: Child;
   /** The last connections that its sandbox denied. */
   readonly refused?: (() => readonly ObservedDenial[]) | undefined;
+  readonly discarded?: DiscardedFiles | undefined;
 }
 
 /** Starts the process, in a sandbox if it is a twin, its server has `sandbox: "strict"`, or Assay confines its own code. */
@@ -141,7 +152,7 @@ async function start(
   opening: LinkAttempt,
   transport: Extract<Transport, { kind: 'stdio' }>,
 ): Promise<Result<Started, Cause>> {
-  const { spec, deps, rights: ofTwin, onDenials, signal } = opening;
+  const { spec, deps, rights: ofTwin, discards = false, onDenials, signal } = opening;
   const ownRights =
     transport.confinement?.rights ?? (transport.sandbox === 'strict' ? 'write_roots' : undefined);
   const rights = ofTwin ?? ownRights;
@@ -151,16 +162,20 @@ async function start(
     return ok({ child: deps.takeStarted?.(spec) ?? launchServer(spec, transport, deps) });
   const { reaches: namedReaches, resolve } = toHttpReach(opening);
   const isWatched = onDenials !== undefined;
-  const confined = await deps.confine(transport, { rights, isWatched, namedReaches, resolve });
+  const confined = await deps.confine(transport, { rights, isWatched, discards, namedReaches, resolve });
   if (!confined.ok) return err(sandboxCause(confined.error));
-  if (signal.aborted) return err({ code: 'LINK_CLOSED' });
-  const { denials, refused, onEnd, ...options } = confined.value;
+  const { denials, refused, discarded, onEnd, ...options } = confined.value;
+  if (signal.aborted) {
+    await discarded?.close();
+    return err({ code: 'LINK_CLOSED' });
+  }
   const child = deps.launcher.launch({ ...options, ...toStopOptions(spec) });
+  discarded?.hold(child);
   void child.ended.then(async () => {
     onEnd?.();
     if (denials !== undefined) onDenials?.(await denials());
   });
-  return ok({ child, refused });
+  return ok({ child, refused, discarded });
 }
 
 function sandboxCause(error: SandboxGap | UnsafePath): Cause {
@@ -253,6 +268,7 @@ async function modernUnlessRefused(
 interface StdioLinkParts {
   readonly child: Child;
   readonly refused: Started['refused'];
+  readonly discarded: Started['discarded'];
   readonly conversation: Conversation;
   readonly facts: Facts;
   readonly events: LinkEvents;
@@ -268,12 +284,14 @@ class StdioLink implements Link {
   readonly instructions: string | undefined;
   readonly resources: ResourceStream | undefined;
   readonly refused: Started['refused'];
+  readonly discarded: Started['discarded'];
   readonly #child: Child;
   readonly #conversation: Conversation;
   readonly #closing = new AbortController();
 
-  constructor({ child, conversation, facts, events, server, log, refused }: StdioLinkParts) {
+  constructor({ child, conversation, facts, events, server, log, refused, discarded }: StdioLinkParts) {
     this.refused = refused;
+    this.discarded = discarded;
     this.era = facts.era;
     this.version = facts.version;
     this.capabilities = facts.capabilities;

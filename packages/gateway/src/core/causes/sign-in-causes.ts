@@ -6,6 +6,7 @@ import type { CauseTable } from './cause-row.ts';
 export type SignInCause =
   | { readonly code: 'SIGN_IN_EXPIRED' }
   | { readonly code: 'SIGN_IN_UNREADABLE' }
+  | { readonly code: 'SIGN_IN_ELSEWHERE' }
   | { readonly code: 'SCOPE_INSUFFICIENT'; readonly scopes: readonly string[] }
   | { readonly code: 'TOKEN_REFUSED' }
   | { readonly code: 'TOKEN_EXPIRED' }
@@ -36,6 +37,11 @@ export const SIGN_IN_CAUSES: CauseTable<SignInCause> = {
   SIGN_IN_UNREADABLE: {
     recovery: 'sign_in',
     text: () => 'the last sign-in was stored with a different encryption key',
+    remedy: SIGN_IN,
+  },
+  SIGN_IN_ELSEWHERE: {
+    recovery: 'sign_in',
+    text: () => 'the last sign-in used a different authorization server from the one in its config entry',
     remedy: SIGN_IN,
   },
   SCOPE_INSUFFICIENT: {

@@ -29,10 +29,10 @@ type ClaimKind = 'declared' | 'inferred' | 'override' | 'observed';
 /**
  * `server`: the upstream server. `operator`: an operator, through the API, the CLI or the pages. `config_file`: the
  * entry of a REST tool there. `document`: `x-mcp` of an OpenAPI document. `module`: a function module. `rule`: the
- * semantics of an HTTP method. `verification`: a run that observed the tool.
+ * semantics of an HTTP method. `verification`: a run that observed the tool. `study`: the verdicts that ship with Assay.
  */
 export type ClaimSource =
-  'server' | 'operator' | 'config_file' | 'document' | 'module' | 'rule' | 'verification';
+  'server' | 'operator' | 'config_file' | 'document' | 'module' | 'rule' | 'verification' | 'study';
 
 /** Whether an operator trusts a server. Applies only to the server with this identity, not to another of that name. */
 export interface TrustRecord {

@@ -15,7 +15,7 @@ export type ReasonCode =
   | 'override'
   | 'observed'
   | 'inferred'
-  | `declared_by_${Exclude<ClaimSource, 'rule' | 'verification'>}`
+  | `declared_by_${Exclude<ClaimSource, 'rule' | 'verification' | 'study'>}`
   | 'declared';
 
 export function toReason(basis: Basis): Reason {
@@ -49,9 +49,13 @@ export function toClaimReason({ kind, source, origin, reason }: Claim): Reason {
     return { code: 'observed', text: `observed by ${JSON.stringify(origin)}${because}` };
   if (kind === 'inferred') return { code: 'inferred', text: `inferred${because}` };
   return {
-    code: source === 'rule' || source === 'verification' ? 'declared' : `declared_by_${source}`,
+    code: isObserver(source) ? 'declared' : `declared_by_${source}`,
     text: `${DECLARED[source](JSON.stringify(origin))}${because}`,
   };
+}
+
+function isObserver(source: ClaimSource): source is 'rule' | 'verification' | 'study' {
+  return source === 'rule' || source === 'verification' || source === 'study';
 }
 
 const DECLARED: Readonly<Record<ClaimSource, (origin: string) => string>> = {
@@ -62,4 +66,5 @@ const DECLARED: Readonly<Record<ClaimSource, (origin: string) => string>> = {
   module: (origin) => `the function module ${origin} declares it`,
   rule: (origin) => `${origin} declares it`,
   verification: (origin) => `${origin} declares it`,
+  study: (origin) => `${origin} declares it`,
 };

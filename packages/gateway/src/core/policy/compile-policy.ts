@@ -2,6 +2,7 @@ import { HINTS } from '@assay-mcp/kit/hint';
 import { toReason } from '../hints/reason.ts';
 import type { ResolvedHint } from '../hints/resolve.ts';
 import type { Confirm } from '../confirm.ts';
+import { compileStops, type Stop } from '../stops.ts';
 import type {
   AskedPer,
   Decision,
@@ -19,17 +20,20 @@ export interface PolicySource {
   readonly preferences: PolicyPreferences;
   /** In the operator's order, which does not matter for the decision. */
   readonly rules: readonly PolicyRule[];
+  /** What operators have stopped. Absent: nothing. */
+  readonly stops?: readonly Stop[] | undefined;
 }
 
 /** The decisions about one tool. */
 type ToolPolicy = (caller: PolicyCaller) => Decision;
 
 /**
- * The only place where calls are decided on. Precedence (docs/POLICY.md): anything that refuses; always-confirm for
+ * The only place where calls are decided on. Precedence (docs/POLICY.md): a stop; anything that refuses; always-confirm for
  * destructive tools; session labels; a rule that asks; auto-approve for read-only tools; a rule that allows; the tool's
  * `confirm`; the default `confirm`.
  */
-export function compilePolicy({ preferences, rules }: PolicySource): Policy {
+export function compilePolicy({ preferences, rules, stops = [] }: PolicySource): Policy {
+  const findStop = compileStops(stops);
   const compiled = rules.map(compileRule);
   const byTool = new WeakMap<PolicyTool, ToolPolicy>();
   const { approvals, approver, showWarnings, outbound } = preferences;
@@ -45,12 +49,19 @@ export function compilePolicy({ preferences, rules }: PolicySource): Policy {
       if (tool === undefined) return undefined;
       let decide = byTool.get(tool);
       if (decide === undefined) {
-        decide = explainingPolicy(tool, preferences, compiled);
+        const stop = tool.server === undefined ? undefined : findStop(tool.server, tool.name);
+        decide = stop === undefined ? explainingPolicy(tool, preferences, compiled) : stoppingPolicy(stop);
         byTool.set(tool, decide);
       }
       return decide(input);
     },
   };
+}
+
+/** Nothing that a caller or an operator says about single calls counts against a stop. */
+function stoppingPolicy(stop: Stop): ToolPolicy {
+  const decision: Decision = { kind: 'refuse', reasons: [{ code: 'stopped', stop }] };
+  return () => decision;
 }
 
 /** On the pages a person chooses the arguments: labels count there if they count everywhere, or if an operator chose so. */
@@ -199,7 +210,11 @@ function carryingOut(
 function isObservedInside({ decision, claims }: ResolvedHint, digest: string): boolean {
   return (
     decision.by.kind === 'default' &&
-    claims.some((claim) => claim.kind === 'observed' && !claim.value && claim.digest === digest)
+    claims.some(
+      // The study's lower nothing.
+      ({ kind, source, value, digest: seen }) =>
+        kind === 'observed' && source !== 'study' && !value && seen === digest,
+    )
   );
 }
 

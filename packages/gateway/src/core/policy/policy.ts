@@ -2,6 +2,7 @@ import type { Confirm } from '../confirm.ts';
 import type { Hint } from '@assay-mcp/kit/hint';
 import type { ReasonCode } from '../hints/reason.ts';
 import type { ResolvedHints } from '../hints/resolve.ts';
+import type { Stop } from '../stops.ts';
 import type { Identity } from '../subject.ts';
 
 /** What a caller's session has read. An attack that exfiltrates private data needs both. */
@@ -102,7 +103,12 @@ type PolicyReasonKind =
   | { readonly code: 'confirm_suspended' }
   | { readonly code: 'default_confirm'; readonly confirm: Confirm }
   | { readonly code: 'own_tool' }
-  | { readonly code: 'preferences_unknown' };
+  /** The store holds rules or preferences that are damaged or of a newer version. */
+  | { readonly code: 'preferences_unknown' }
+  /** The rules and preferences cannot be read for now. */
+  | { readonly code: 'store_away' }
+  /** An operator has stopped the tool, its server or all calls. */
+  | { readonly code: 'stopped'; readonly stop: Stop };
 
 /** A hint that a person should know before confirming, with the value used for the decision and its origin. */
 export interface HintWarning {

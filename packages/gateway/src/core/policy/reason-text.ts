@@ -2,6 +2,7 @@ import type { Hint } from '@assay-mcp/kit/hint';
 import { type ReasonCode, toReason } from '../hints/reason.ts';
 import type { ResolvedHint } from '../hints/resolve.ts';
 import type { HintWarning, PolicyReason, PolicyTool, UntrustedClaim } from './policy.ts';
+import { formatStop } from '../stops.ts';
 import { findUntrustedClaim } from './untrusted-claims.ts';
 
 /** `operator`: a person who can change what Assay asks about. `client`: a model, which only learns of it. */
@@ -69,7 +70,13 @@ export function formatPolicyReason(
     case 'own_tool':
       return ['It is a tool of Assay itself.'];
     case 'preferences_unknown':
+      return [
+        'Rules or preferences in the store could not be read: they are damaged, or of a newer version.',
+      ];
+    case 'store_away':
       return ['The preferences could not be read from the store.'];
+    case 'stopped':
+      return [formatStop(reason.stop)];
     default:
       return []; // a stored reason of another version
   }

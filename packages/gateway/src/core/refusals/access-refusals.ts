@@ -32,7 +32,9 @@ export type AccessRefusal =
     }
   | { readonly code: 'AUTHORIZATION_FAILED'; readonly server: string; readonly reason: string }
   | { readonly code: 'AUTHORIZATION_UNKNOWN'; readonly server: string; readonly subject: string }
-  | { readonly code: 'KEY_UNUSABLE'; readonly place: string; readonly reason: string };
+  | { readonly code: 'KEY_UNUSABLE'; readonly place: string; readonly reason: string }
+  /** Ids of the key that the store was last encrypted with, and of those of this process. */
+  | { readonly code: 'KEY_DIFFERS'; readonly key: string; readonly keys: readonly string[] };
 
 export const ACCESS_REFUSALS: RefusalTable<AccessRefusal> = {
   HOST_FORBIDDEN: {
@@ -73,7 +75,7 @@ export const ACCESS_REFUSALS: RefusalTable<AccessRefusal> = {
   EXECUTE_OFF: {
     reported: { rpc: INVALID_REQUEST, http: 403, exit: 'usage' },
     sentence: () =>
-      'Entries with commands, modules, local files, references or proxies can be added over the API only if Assay listens on loopback. Add the entry to the config file instead.',
+      'Entries with commands, modules, local files, references or proxies can be added over the API only if Assay listens on loopback and has no auth.publicUrl. Add the entry to the config file instead.',
   },
   TOO_MANY_FAILURES: {
     reported: { rpc: INVALID_REQUEST, http: 429, exit: 'unavailable' },
@@ -105,5 +107,10 @@ export const ACCESS_REFUSALS: RefusalTable<AccessRefusal> = {
   KEY_UNUSABLE: {
     reported: { rpc: INTERNAL, http: 500, exit: 'config' },
     sentence: (r) => `The encryption key in ${r.place} cannot be used: ${r.reason}.`,
+  },
+  KEY_DIFFERS: {
+    reported: { rpc: INTERNAL, http: 500, exit: 'config' },
+    sentence: (r) =>
+      `The store was encrypted with the key ${quote(r.key)}, and this process has ${r.keys.length === 0 ? 'none' : `only ${r.keys.map(quote).join(', ')}`}: it cannot decrypt sign-ins, secrets or registered entries. Give all processes on the store the same ASSAY_KEY_FILE, or restore encryption.key.`,
   },
 };

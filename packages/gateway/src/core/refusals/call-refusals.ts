@@ -95,6 +95,8 @@ export type CallRefusal =
       readonly method: string;
       readonly reason: string;
     }
+  | { readonly code: 'SERVER_STATE_LOST'; readonly server: string }
+  | { readonly code: 'RESPONSE_LOST'; readonly sent: SentCall }
   | { readonly code: 'CLIENT_SILENT'; readonly reason: string }
   | { readonly code: 'STATE_INVALID'; readonly reason: string }
   | { readonly code: 'CALL_EXPIRED' }
@@ -243,6 +245,17 @@ export const CALL_REFUSALS: RefusalTable<CallRefusal> = {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'failed' },
     sentence: (r) =>
       `Server ${quote(r.server)} asked ${quote(r.method)} in the middle of the call, and the client did not answer it: ${r.reason}.`,
+  },
+  SERVER_STATE_LOST: {
+    reported: { rpc: INTERNAL, http: 200, rest: 409, exit: 'failed' },
+    isToolError: true,
+    sentence: (r) =>
+      `Server ${quote(r.server)} ran in a process of this session at another replica of Assay, or before a restart. That process and its state are lost. The call was not carried out; retry to start a new process.`,
+  },
+  RESPONSE_LOST: {
+    reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'failed' },
+    sentence: () =>
+      'The stream of this request was opened at another replica of Assay, or before a restart, and its response is not available here. Whether the request took effect is not known: check before you repeat it.',
   },
   CLIENT_SILENT: {
     reported: { rpc: INTERNAL, http: 200, rest: 502, exit: 'failed' },

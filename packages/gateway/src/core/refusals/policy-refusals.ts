@@ -1,12 +1,18 @@
-import { quote } from '@assay-mcp/kit/printable';
+import { quote, toPrintable } from '@assay-mcp/kit/printable';
 import { formatReasons } from '../policy/reason-text.ts';
 import type { ApprovalScope, ApprovalState } from '../approval.ts';
 import type { HintWarning, PolicyReason } from '../policy/policy.ts';
+import { formatStop, formatStopTarget, type Stop } from '../stops.ts';
 import { INTERNAL, INVALID_PARAMS, type RefusalTable } from './refusal-row.ts';
 
 /** Refusals about the policy and approvals. */
 export type PolicyRefusal =
   | { readonly code: 'CALL_REFUSED'; readonly tool: string; readonly reasons: readonly PolicyReason[] }
+  /** An operator has stopped the tool, its server or all calls. */
+  | { readonly code: 'CALL_STOPPED'; readonly stop: Stop }
+  | { readonly code: 'STOP_UNKNOWN'; readonly id: string }
+  | { readonly code: 'NOTICE_UNSENT'; readonly setting: string }
+  | { readonly code: 'STOPS_LIMIT'; readonly limit: number }
   | {
       readonly code: 'APPROVAL_REQUIRED';
       readonly tool: string;
@@ -44,6 +50,26 @@ export const POLICY_REFUSALS: RefusalTable<PolicyRefusal> = {
     isToolError: true,
     sentence: (r) =>
       `The call of ${quote(r.tool)} was refused, and it had no effect. ${formatReasons(r, 'client').join(' ')} Do not retry it. An operator can change this; \`assay policy test\` explains the decision.`,
+  },
+  CALL_STOPPED: {
+    reported: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: 'failed' },
+    isToolError: true,
+    sentence: (r) =>
+      `The request was refused, and it had no effect. ${formatStop(r.stop)} Do not retry it; tell the user. An operator can allow it again with \`assay enable ${r.stop.target.kind === 'all_calls' ? '--all-calls' : toPrintable(formatStopTarget(r.stop.target))}\`.`,
+  },
+  STOP_UNKNOWN: {
+    reported: { rpc: INVALID_PARAMS, http: 200, rest: 404, exit: 'usage' },
+    sentence: (r) => `Nothing with the id ${quote(r.id)} is stopped. \`assay disable\` lists what is.`,
+  },
+  NOTICE_UNSENT: {
+    reported: { rpc: INTERNAL, http: 502, exit: 'failed' },
+    sentence: (r) =>
+      `A test notice could not be sent. Correct the setting ${quote(r.setting)} or its target, restart Assay if you changed the setting, and repeat the test.`,
+  },
+  STOPS_LIMIT: {
+    reported: { rpc: INTERNAL, http: 429, exit: 'usage' },
+    sentence: (r) =>
+      `There are already ${r.limit} stops, which is the maximum. Stop a whole server or all calls instead, or enable some first.`,
   },
   APPROVAL_REQUIRED: {
     reported: { rpc: INVALID_PARAMS, http: 200, rest: 403, exit: 'failed' },

@@ -33,6 +33,8 @@ export type RequestRefusal =
   | { readonly code: 'SESSION_MISSING' }
   | { readonly code: 'SESSION_UNKNOWN' }
   | { readonly code: 'SESSION_LIMIT' }
+  | { readonly code: 'SESSION_STATE_LIMIT'; readonly limitBytes: number }
+  | { readonly code: 'ANSWER_UNDELIVERED'; readonly reason: string }
   | { readonly code: 'CONNECTION_LIMIT'; readonly limit: number }
   | { readonly code: 'EVENT_UNKNOWN' }
   | { readonly code: 'EVENT_STREAM_LIMIT'; readonly limit: number }
@@ -115,6 +117,16 @@ export const REQUEST_REFUSALS: RefusalTable<RequestRefusal> = {
   SESSION_LIMIT: {
     reported: { rpc: INTERNAL, http: 503, exit: 'unavailable' },
     sentence: () => 'All sessions are in use. End one with DELETE, or try again later.',
+  },
+  SESSION_STATE_LIMIT: {
+    reported: { rpc: INTERNAL, http: 429, exit: 'unavailable' },
+    sentence: (r) =>
+      `What is kept for this session, or for all sessions of this caller, would become too large (${r.limitBytes} bytes for one session). End some resource subscriptions first.`,
+  },
+  ANSWER_UNDELIVERED: {
+    reported: { rpc: INTERNAL, http: 503, exit: 'unavailable' },
+    sentence: (r) =>
+      `The answer could not be passed on to the replica of Assay that asked: ${r.reason}. The server that asked gets no answer.`,
   },
   CONNECTION_LIMIT: {
     reported: { rpc: INTERNAL, http: 503, exit: 'unavailable' },

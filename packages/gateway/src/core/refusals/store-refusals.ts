@@ -4,7 +4,8 @@ import { INTERNAL, type RefusalTable } from './refusal-row.ts';
 
 /** Refusals about the store. */
 export type StoreRefusal =
-  | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string }
+  /** `isLasting`: somebody has to change the settings, the database or its certificate; waiting does not help. */
+  | { readonly code: 'STORE_UNAVAILABLE'; readonly reason: string; readonly isLasting?: true }
   /** The connection broke while a request was saved, and whether it was saved could not be found out. */
   | { readonly code: 'WRITE_UNCONFIRMED'; readonly reason: string }
   /** Notifications of the database do not arrive, so that changes by other processes are polled. */
@@ -42,7 +43,8 @@ export type StoreRefusal =
   /** The revocation applies to this process but could not be stored; `reason` says why. */
   | {
       readonly code: 'REVOCATION_UNSAVED';
-      readonly kind: 'token' | 'tool' | 'gateway';
+      /** `stop`: the name is that of what is stopped. */
+      readonly kind: 'token' | 'tool' | 'gateway' | 'stop';
       readonly name: string;
       readonly reason: string;
     };
@@ -64,7 +66,7 @@ export const STORE_REFUSALS: RefusalTable<StoreRefusal> = {
   STORE_STALE: {
     reported: { rpc: INTERNAL, http: 503, exit: 'unavailable' },
     sentence: () =>
-      'The database has not answered for 30 s, so revoked tokens and changed rules cannot be seen. Retry when it answers again.',
+      'The database does not answer, so revoked tokens and changed rules cannot be seen. Retry when it answers again.',
   },
   CHANGES_LIMIT: {
     reported: { rpc: INTERNAL, http: 200, rest: 429, exit: 'unavailable' },
@@ -104,7 +106,7 @@ export const STORE_REFUSALS: RefusalTable<StoreRefusal> = {
   REVOCATION_UNSAVED: {
     reported: { rpc: INTERNAL, http: 503, exit: 'unavailable' },
     sentence: (r) =>
-      `The ${r.kind} ${quote(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Fix the store (if the disk is full, free some space) and repeat the request, or the change is lost on restart.`,
+      `The ${r.kind === 'stop' ? 'stop of' : r.kind} ${quote(r.name)} is ${LOWERED[r.kind]} until this process ends, but that could not be stored: ${r.reason}. Fix the store (if the disk is full, free some space) and repeat the request, or the change is lost on restart.`,
   },
 };
 
@@ -115,4 +117,4 @@ const NOT_FOLLOWED = {
   unreachable: 'The database cannot be reached, so changes by other processes cannot be seen.',
 } as const;
 
-const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted' } as const;
+const LOWERED = { token: 'revoked', tool: 'disabled', gateway: 'not trusted', stop: 'in force' } as const;

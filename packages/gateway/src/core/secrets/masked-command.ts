@@ -1,5 +1,5 @@
-import { isCredentialName } from './credential-names.ts';
-import { MASKED, maskShapes } from './secret-shapes.ts';
+import { isCredentialName } from '@assay-mcp/kit/credential-names';
+import { MASKED, maskShapes } from '@assay-mcp/kit/secret-shapes';
 import { looksRandom, listVariableSecrets } from './secret-values.ts';
 import { Secrets } from './secrets.ts';
 

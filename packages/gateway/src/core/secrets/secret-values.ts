@@ -1,7 +1,7 @@
 import type { ServerSpec } from '../server-spec.ts';
 import { getSourceKind } from '../sources/source-kinds.ts';
-import { isCredentialName } from './credential-names.ts';
-import { isOfKnownShape } from './secret-shapes.ts';
+import { isCredentialName } from '@assay-mcp/kit/credential-names';
+import { isOfKnownShape } from '@assay-mcp/kit/secret-shapes';
 import { hasReference } from './value-reference.ts';
 import { MIN_SECRET_LENGTH } from './secrets.ts';
 

@@ -1,4 +1,4 @@
-import { MASKED, maskShapes } from './secret-shapes.ts';
+import { MASKED, maskShapes } from '@assay-mcp/kit/secret-shapes';
 
 /** Minimum length of a secret that is masked in every text; shorter values would match everywhere. */
 export const MIN_SECRET_LENGTH = 8;

@@ -166,6 +166,7 @@ const HTTP: SourceKind<TransportOf<'http'>> = {
     ...[auth?.authorizationServer, auth?.metadataUrl, auth?.authorizationEndpoint, auth?.tokenEndpoint],
     ...[auth?.resource, sorted(auth?.parameters ?? {}), auth?.redirectUri],
     ...[auth?.grant, auth?.privateKeyFile, auth?.algorithm, auth?.keyId, auth?.assertionAudience],
+    auth?.tokenAuthMethod,
     ...[tls?.certFile, tls?.keyFile, tls?.passphrase, tls?.caFile, proxy, proxyResolves],
   ],
   urls: ({ url }) => [['url', url.href]],

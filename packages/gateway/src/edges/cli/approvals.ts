@@ -1,8 +1,9 @@
 import { Command, Option } from 'commander';
 import { APPROVAL_SCOPES, type ApprovalScope } from '../../core/approval.ts';
 import type { Approval } from '../../api/approval.ts';
+import type { NoticeTest } from '../../api/notice.ts';
 import { toPrintable } from '@assay-mcp/kit/printable';
-import type { Result } from '@assay-mcp/kit/result';
+import { err, type Result } from '@assay-mcp/kit/result';
 import type { CodedProblem } from '../../api/problem.ts';
 import { type Done, withHome } from './common-options.ts';
 import type { Api, ApiRequest } from './api.ts';
@@ -61,6 +62,12 @@ export function approvalsCommand(runtime: Runtime, done: Done): Command {
       .description('take back an approval that was not used up')
       .action(async (id: string, options: ApprovalOptions) => done(await revoke(runtime, id, options))),
   );
+  approvals.addCommand(
+    common(new Command('notify'))
+      .requiredOption('--test', 'send a test notice to each target that the settings name')
+      .description('check that notices arrive')
+      .action(async (options: ApprovalOptions) => done(await testNotices(runtime, options))),
+  );
   return approvals;
 }
 
@@ -79,6 +86,21 @@ interface ApproveOptions extends ApprovalOptions {
 
 interface DenyOptions extends ApprovalOptions {
   readonly reason?: string;
+}
+
+/** `assay approvals notify --test`: by the running gateway, which sends the real ones. */
+function testNotices(runtime: Runtime, options: ApprovalOptions): Promise<number> {
+  return withApi(runtime, options, async (api) => {
+    const tested = await api.send<NoticeTest>({ method: 'POST', path: '/notices/test' });
+    if (!tested.ok) return tested;
+    const { results } = tested.value;
+    if (options.json === true) printJson(tested.value);
+    for (const { setting, target, fault } of options.json === true ? [] : results)
+      print(toPrintable(`${setting}: ${fault === undefined ? `sent to ${target}` : `failed: ${fault}`}`));
+    if (results.length === 0) printError('No setting names a target: see `assay docs policy`.');
+    const failed = results.find(({ fault }) => fault !== undefined);
+    return failed === undefined ? tested : err({ code: 'NOTICE_UNSENT', setting: failed.setting });
+  });
 }
 
 /** `assay approvals`: the waiting calls, with what a person needs to know to decide. */

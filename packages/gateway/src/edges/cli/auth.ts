@@ -72,6 +72,7 @@ async function signIn(runtime: Runtime, server: string, options: AuthOptions): P
       opensBrowser: options.browser && runtime.hasBrowser(),
       limitMs: SIGN_IN_LIMIT_MS,
       onAddress: (address, issuer, isOpened) => printAddress({ address, issuer, isOpened, isAnswered }),
+      acceptsPasted: isAnswered,
       pasted: (signal) => (isAnswered ? firstLine(signal) : Promise.resolve(undefined)),
       ...(options.explain === true && { onStep }),
     },

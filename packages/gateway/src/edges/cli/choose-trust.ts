@@ -95,9 +95,15 @@ function findTrusted(
   return findByWords(servers, words);
 }
 
-function formatVerified({ verified, contradicted }: GatewayTrust): string {
-  if (verified === 0) return 'no';
-  return contradicted.total === 0
-    ? `${formatCount(verified, 'tool')}, no hint wrong`
-    : `${formatCount(verified, 'tool')}, ${contradicted.total} with wrong hints`;
+function formatVerified({ verified, studied, contradicted }: GatewayTrust): string {
+  const here = verified === 0 ? 'no' : formatSeen(verified, contradicted.total);
+  return studied === undefined
+    ? here
+    : `${here}; ${studied.origin}: ${formatSeen(studied.tools, studied.contradicted.total)}`;
+}
+
+function formatSeen(tools: number, contradicted: number): string {
+  return contradicted === 0
+    ? `${formatCount(tools, 'tool')}, no contradictions`
+    : `${formatCount(tools, 'tool')}, ${contradicted} contradicted`;
 }

@@ -89,11 +89,11 @@ function show({ name, hints }: Tool): void {
     const { effective, reason, claims } = hints[hint];
     return [
       [hint, String(effective), reason],
-      ...claims.map(({ kind, value, origin, suspended }) => [
-        '',
-        '',
-        `${kind} ${String(value)} by ${origin}${suspended === undefined ? '' : ` (suspended: ${suspended})`}`,
-      ]),
+      ...claims.map(({ kind, source, value, origin, reason: why, suspended }) => {
+        const seen = source === 'study' && why !== undefined ? `: ${why}` : '';
+        const note = suspended === undefined ? '' : ` (suspended: ${suspended})`;
+        return ['', '', `${kind} ${String(value)} by ${origin}${seen}${note}`];
+      }),
     ];
   });
   print(formatTable(['HINT', 'VALUE', 'WHY, AND ALL CLAIMS'], rows));

@@ -1,4 +1,7 @@
-import { Command } from 'commander';
+import { mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Command, Option } from 'commander';
 import type { CatalogReport, CatalogTool, ServerStatus } from '../../api/status.ts';
 import { isReady } from '../../core/supervision.ts';
 import { formatCount } from '@assay-mcp/kit/counted';
@@ -18,50 +21,99 @@ import { toPrintable } from '@assay-mcp/kit/printable';
 import { findMissingReason } from '../../gateway/catalog/server-status.ts';
 import type { AppOptions } from '../../core/command-options.ts';
 import { type Done, withConfig } from './common-options.ts';
-import { print, printError, printJson, style } from '@assay-mcp/kit/platform/terminal/print';
+import { formatJson, print, printError, printText, style } from '@assay-mcp/kit/platform/terminal/print';
+import { parseReports, type WantedReport, writeReports } from '@assay-mcp/kit/platform/terminal/reports';
+import { formatLintJunit, formatLintSarif, type LintedTool } from './lint-reports.ts';
 import { printRefusal } from './output.ts';
 import { formatReviewNote } from './review.ts';
 import type { Runtime } from './runtime.ts';
 import { readReport } from './tools.ts';
 import { withApiExit } from './with-api.ts';
 
-/** `assay lint` */
-export function lintCommand(runtime: Runtime, done: Done): Command {
+/** `assay lint [SERVER]` and `assay lint -- COMMAND ARG…`. */
+export function lintCommand(runtime: Runtime, done: Done, argv: readonly string[]): Command {
   return withConfig(
     new Command('lint')
-      .argument('[server]', 'only check this server')
+      .usage('[options] [server]\n       assay lint [options] -- <command> [args...]')
+      .argument('[server...]', 'only check this server, or the one that the command after `--` starts')
       .description('check the hints of tools')
-      .option('--json', 'print JSON')
+      .option('--json', 'the same as --format json')
+      .addOption(
+        new Option('--format <format>', 'format of stdout').choices(['table', 'json', 'sarif', 'junit']),
+      )
+      .option(
+        '--report <format=file...>',
+        'also write the report to this file; the format may be left out with the endings .json, .sarif and .xml (JUnit)',
+      )
       .option('--verbose', 'show each tool with what to do')
       .option('--strict', 'exit with an error on warnings too')
       .option(
         '--rule <rule=level...>',
         'set the severity of a rule to error, warning or off (default: from the settings)',
       )
-      .action(async (server: string | undefined, options: LintOptions) =>
-        done(await lintTools(runtime, server, options)),
+      .action(async (words: readonly string[], options: LintOptions) =>
+        done(await (argv.includes('--') ? lintWords : lintServer)(runtime, words, options)),
       ),
   );
 }
 
 interface LintOptions extends AppOptions {
   readonly json?: boolean;
+  readonly format?: 'table' | LintFormat;
+  readonly report?: readonly string[];
   readonly strict?: boolean;
   readonly verbose?: boolean;
   /** `missing-hints=off` */
   readonly rule?: readonly string[];
 }
 
-interface Linted {
-  readonly server: string;
-  readonly tool: string;
-  readonly findings: readonly LintFinding[];
+type LintFormat = keyof typeof ENDINGS;
+
+const ENDINGS = { json: '.json', sarif: '.sarif', junit: '.xml' } as const;
+
+interface Linted extends LintedTool {
   /** Whether clients get any hint of it. */
   readonly hasHints: boolean;
   readonly isSuggested: boolean;
 }
 
-/** `assay lint [SERVER]`: checks tools' hints. A server whose tools cannot be listed is also a failure. */
+/** `assay lint [SERVER]` */
+async function lintServer(
+  runtime: Runtime,
+  [server, ...more]: readonly string[],
+  options: LintOptions,
+): Promise<number> {
+  if (more.length === 0) return lintTools(runtime, server, options);
+  const reason = 'to check a command, write `assay lint -- COMMAND ARGUMENTS`';
+  return printRefusal({ code: 'ARGUMENTS_INVALID', reason });
+}
+
+/** Checks the tools of a command, as the only server of a home that is removed afterwards. */
+async function lintWords(
+  runtime: Runtime,
+  [command = '', ...args]: readonly string[],
+  options: LintOptions,
+): Promise<number> {
+  const folder = await mkdtemp(join(await realpath(tmpdir()), 'assay-lint-'));
+  try {
+    const config = join(folder, 'mcp.json');
+    const entry = { command, args, cwd: process.cwd() };
+    await writeFile(config, JSON.stringify({ mcpServers: { [COMMAND]: entry } }), { mode: 0o600 });
+    // The settings and the store of the user's own gateway have no part in this.
+    const environment = Object.fromEntries(
+      Object.entries(process.env).filter(([name]) => !name.startsWith('ASSAY_')),
+    );
+    const home = join(folder, 'home');
+    return await lintTools(runtime, COMMAND, { ...options, config, home, environment });
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** The name of a server that a command line starts. */
+const COMMAND = 'command';
+
+/** Checks tools' hints. A server whose tools cannot be listed is also a failure. */
 async function lintTools(
   runtime: Runtime,
   server: string | undefined,
@@ -70,25 +122,41 @@ async function lintTools(
   const levels = levelsOf(options.rule ?? []);
   if (!levels.ok) return printRefusal(levels.error);
   const rules = Object.entries(levels.value).map(([rule, level]) => `${rule}=${level}`);
+  const reports = parseReports<LintFormat>(options.report ?? [], ENDINGS);
+  if (!reports.ok) return printRefusal({ code: 'ARGUMENTS_INVALID', reason: reports.error });
   const query = { refresh: 'true', ...(rules.length > 0 && { rules: rules.join(',') }) };
   return withApiExit(runtime, options, async (api) => {
     const report = await readReport(api, server, query);
-    return report.ok ? ok(printFindings(report.value, options)) : report;
+    return report.ok ? ok(await printFindings(report.value, options, reports.value)) : report;
   });
 }
 
-function printFindings({ tools: listed, servers, review }: CatalogReport, options: LintOptions): number {
+async function printFindings(
+  { tools: listed, servers, review }: CatalogReport,
+  options: LintOptions,
+  reports: readonly WantedReport<LintFormat>[],
+): Promise<number> {
   const tools = listed.map(lintedTool);
   const down = servers.filter(hasNoTools);
   const all = tools.flatMap(({ findings }) => findings);
   const errors = all.filter(({ level }) => level === 'error').length;
   const totals = { tools: tools.length, errors, warnings: all.length - errors };
-  if (options.json === true) {
-    const found = tools.flatMap(({ server, tool, findings }) =>
-      findings.length > 0 ? [{ server, tool, findings }] : [],
-    );
-    printJson({ ...totals, findings: found, down: down.map(downJson), review });
-  } else show(tools, totals, options.verbose === true);
+  const found = tools.flatMap(({ server, tool, findings }) =>
+    findings.length > 0 ? [{ server, tool, findings }] : [],
+  );
+  const texts: Readonly<Record<LintFormat, () => string | Promise<string>>> = {
+    json: () => formatJson({ ...totals, findings: found, down: down.map(downJson), review }),
+    sarif: () => formatLintSarif(tools, SUMMARIES, process.cwd()),
+    junit: () => formatLintJunit(tools, options.strict === true, performance.now() / 1_000),
+  };
+  const wanted = options.json === true ? 'json' : (options.format ?? 'table');
+  if (wanted !== 'table') printText((await texts[wanted]()).trimEnd());
+  else if (reports.every(({ file }) => file !== undefined)) show(tools, totals, options.verbose === true);
+  const written = await writeReports(reports, (format) => texts[format]());
+  if (!written.ok) {
+    const { file, problem } = written.error;
+    return printRefusal({ code: 'FILE_UNWRITABLE', path: file, reason: problem });
+  }
   if (review !== undefined) printError(formatReviewNote(review));
   for (const lack of servers.map(findMissingReason))
     if (lack !== undefined) printError(toPrintable(`warning: ${lack}`));

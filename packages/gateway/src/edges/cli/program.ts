@@ -30,6 +30,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   stdio: async () => (await import('./stdio.ts')).stdioCommand,
   service: async () => (await import('./service.ts')).serviceCommand,
   stop: async () => (await import('./stop.ts')).stopCommand,
+  disable: async () => (await import('./disable.ts')).disableCommand,
+  enable: async () => (await import('./disable.ts')).enableCommand,
   status: async () => (await import('./status.ts')).statusCommand,
   doctor: async () => (await import('./doctor.ts')).doctorCommand,
   settings: async () => (await import('./settings.ts')).settingsCommand,
@@ -63,6 +65,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<CreateCommand>>> = {
   secret: async () => (await import('./secret.ts')).secretCommand,
   token: async () => (await import('./token.ts')).tokenCommand,
   auth: async () => (await import('./auth.ts')).authCommand,
+  store: async () => (await import('./store.ts')).storeCommand,
   completion: async () => (await import('./completion.ts')).completionCommand,
 };
 

@@ -38,6 +38,7 @@ import type { Toolsets } from '../../gateway/services/toolsets/toolsets.ts';
 import type { Verifications } from '../../gateway/services/verification/verifications.ts';
 import type { Api } from './api.ts';
 import type { SandboxPort } from './sandbox.ts';
+import type { StorePorts } from './store-ports.ts';
 
 export interface CallRequest {
   /** A public or a namespaced name. */
@@ -207,7 +208,7 @@ export interface FoundService {
 }
 
 /** The interface that the command line needs from the rest of the program. */
-export interface Runtime extends ClientConfigPorts, SandboxPort {
+export interface Runtime extends ClientConfigPorts, SandboxPort, StorePorts {
   readonly version: string;
   /** The command that starts this program: an executable and its first arguments. */
   readonly ownCommand: readonly string[];

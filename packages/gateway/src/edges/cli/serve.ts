@@ -55,13 +55,18 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   const isAttended = process.stdin.isTTY && process.stdout.isTTY;
   // A redirected log was asked for.
   const hidesLog = isAttended && process.stderr.isTTY && options.verbose !== true;
-  const opened = await runtime.openServe({ ...options, hidesLog });
+  let stopping: Promise<void> | undefined;
+  const untilStopped = (): Promise<void> => (stopping ??= runtime.untilStopped());
+  // The only sign of life while the log goes to its file.
+  const onWaiting = (): void => (hidesLog ? printError(WAITING) : undefined);
+  const opened = await runtime.openServe({ ...options, hidesLog, untilStopped, onWaiting });
   if (!opened.ok) {
+    if (opened.error.code === 'SHUTTING_DOWN') return EXIT.done;
     const exit = printRefusal(opened.error);
     await offerToBegin(runtime, options);
     return exit;
   }
-  const stopped = Promise.race([runtime.untilStopped(), opened.value.ended]);
+  const stopped = Promise.race([untilStopped(), opened.value.ended]);
   const command = [
     ...runtime.ownCommand,
     ...['stdio', '--attach', '--config', opened.value.configPath],
@@ -71,6 +76,9 @@ export async function serve(runtime: Runtime, options: ServeOptions): Promise<nu
   await (isAttended ? serveAttended : servePlain)(runtime, serving);
   return EXIT.done;
 }
+
+const WAITING =
+  'The database cannot be used yet; waiting for it. Press Ctrl+C to stop. `assay logs` says why.';
 
 interface Serving {
   readonly opened: OpenServe;

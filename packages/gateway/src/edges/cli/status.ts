@@ -13,6 +13,7 @@ import {
   formatTable,
 } from '@assay-mcp/kit/platform/terminal/print';
 import { formatTokens } from './choose-tools.ts';
+import { describe, formatOrigin } from './disable.ts';
 import type { Runtime } from './runtime.ts';
 import { formatServersTable } from './servers-table.ts';
 import { withApi } from './with-api.ts';
@@ -75,13 +76,15 @@ function countStatusTokens({ tokens, toolsets }: ToolCosts, equipped: string | u
 }
 
 function printStatus(
-  { running, servers, equipped, pending }: GatewayStatus,
+  { running, servers, equipped, pending, stops = [] }: GatewayStatus,
   { cost, service }: StatusDetails,
 ): void {
   if (running === undefined)
     print('No gateway is running. A client that attaches starts one, and so does `assay serve`.');
   else for (const line of headOf(running)) print(line);
   if (service !== undefined) print(`service   ${toPrintable(service.file)}`);
+  for (const stop of stops)
+    print(style.red(`stopped   ${describe(stop)}, ${toPrintable(formatOrigin(stop))}`));
   const ofEquipped = cost?.equipped === undefined ? '' : `, ${formatTokens(cost.equipped)}`;
   if (equipped !== undefined) print(`equipped  ${toPrintable(equipped)}${ofEquipped}`);
   if (cost !== undefined && servers.length > 0) print(`all tools ${formatTokens(cost.all)}`);

@@ -111,7 +111,7 @@ function describeChange({ name, trust: { value } }: GatewayTrust): string {
 
 /** What trust in a server changes, in lines that fit a terminal. */
 export function formatTrust(view: GatewayTrust): readonly string[] {
-  const { name, target, toolCount, notAsked, askedLess, verified, contradicted, approvals } = view;
+  const { name, target, toolCount, notAsked, askedLess, verified, studied, contradicted, approvals } = view;
   const indented = (text: string): string => formatProse(toPrintable(text), { indent: '  ' });
   const lines = [`${toPrintable(name)}: ${formatCount(toolCount, 'tool')}`, indented(`runs: ${target}`)];
   if (notAsked.total > 0)
@@ -124,8 +124,18 @@ export function formatTrust(view: GatewayTrust): readonly string[] {
     lines.push(indented('At present your MCP client asks, not Assay (the setting approvals is client).'));
   if (verified > 0) lines.push(indented(formatVerified(view)));
   else lines.push(indented('No verification on this machine has called its tools.'));
-  if (contradicted.total > 0) lines.push(indented('Hints that were contradicted never lower caution.'));
+  if (studied !== undefined) lines.push(indented(formatStudied(studied)));
+  if (contradicted.total + (studied?.contradicted.total ?? 0) > 0)
+    lines.push(indented('Hints that were contradicted never lower caution.'));
   return lines;
+}
+
+/** Never that a tool is safe. */
+function formatStudied({ origin, tools, contradicted }: NonNullable<GatewayTrust['studied']>): string {
+  const seen = `The ${origin} has verdicts for ${formatCount(tools, 'tool')} of this package`;
+  return contradicted.total === 0
+    ? `${seen} and contradicted no hint.`
+    : `${seen} and contradicted ${contradicted.total}: ${listNames(contradicted)}.`;
 }
 
 function formatVerified({ verified, contradicted }: GatewayTrust): string {

@@ -13,6 +13,7 @@ export interface ConnectionsOptions {
   readonly limits: Pick<Settings, 'limits.connections'> &
     Partial<Pick<FixedLimits, 'adminConnections' | 'unreadMs'>>;
   readonly log: Log;
+  readonly onAdmitted?: ((response: ServerResponse, identity: Identity) => void) | undefined;
 }
 
 interface Exchange {
@@ -96,6 +97,7 @@ export class Connections {
 
   /** Admits a request under this identity. Returns false if the subject may not have another connection. */
   admit(response: ServerResponse, identity: Identity): boolean {
+    this.#options.onAdmitted?.(response, identity);
     const connection = this.#open.get(response.req.socket);
     const exchange = connection?.exchanges.find((one) => one.response === response);
     if (connection === undefined || exchange === undefined) return true;

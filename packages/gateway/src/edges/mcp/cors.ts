@@ -1,9 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { findOriginFault } from './guard.ts';
+import { parseAllowedOrigins } from '../../core/allowed-origins.ts';
+import type { Settings } from '../../core/settings.ts';
+import { createLocalCheck, findOriginFault } from './guard.ts';
 
 export interface CorsOptions {
-  readonly isLocal: boolean;
+  readonly isLocal: ReturnType<typeof createLocalCheck>;
   readonly allowedOrigins: ReadonlySet<string>;
+}
+
+export function createCors(options: { readonly host: string; readonly settings: Settings }): CorsOptions {
+  const allowedOrigins = parseAllowedOrigins(options.settings['mcp.allowedOrigins']);
+  return { isLocal: createLocalCheck(options), allowedOrigins };
 }
 
 /**
@@ -17,7 +24,7 @@ export function answerCors(
 ): boolean {
   const { origin, 'access-control-request-headers': asked } = request.headers;
   if (origin === undefined || !allowedOrigins.has(origin)) return false;
-  if (findOriginFault(request, isLocal, allowedOrigins) !== undefined) return false;
+  if (findOriginFault(request, isLocal(request), allowedOrigins) !== undefined) return false;
   response.setHeader('access-control-allow-origin', origin);
   response.setHeader('vary', 'Origin');
   if (isPreflight(request)) {

@@ -10,12 +10,16 @@ import { buildNotification } from '@assay-mcp/protocol/reply';
 import { findMember, readRawValue } from '@assay-mcp/protocol/spans';
 
 const MAX_FIRST_GENERATION = 2 ** 32;
+/** JSON text of an id that names the replica that asked. */
+const NAMED_ID = /^"([\da-f]{12})-(\d{1,16})"$/;
 
 export interface ForwardedRequestsOptions {
   /** The capabilities that the client declared, as JSON text. */
   readonly capabilities: string;
   /** Time limit in ms for the client's response. */
   readonly limitMs: number;
+  /** Names this process in the ids of requests, if their answers may arrive at another one. */
+  readonly replica?: string | undefined;
 }
 
 /** Sends a message to the client. Returns false if it cannot arrive. */
@@ -61,24 +65,31 @@ export class ForwardedRequests {
       return;
     }
     serverRequest.onWithdrawn(() => this.#withdraw(id, 'the server wants no answer any more'));
-    if (send(buildForwardedRequest(serverRequest.message, id))) return;
+    if (send(buildForwardedRequest(serverRequest.message, this.#toClientId(id)))) return;
     this.#close(id);
     serverRequest.answer(UNHEARD);
   }
 
-  /** Handles a response from the client. Responses to unknown ids are ignored. */
-  receive({ idText, bytes, root, isError }: ResponseMessage): void {
-    const open = this.#close(Number(idText));
+  /**
+   * Handles a response from the client. Responses to unknown ids are ignored. Returns the replica that asked, if it was
+   * another one.
+   */
+  receive({ idText, bytes, root, isError }: ResponseMessage): string | undefined {
+    const { id, replica } = this.#readId(idText);
+    if (replica !== this.#options.replica) return replica;
+    const open = this.#close(id);
     const kind = isError ? 'error' : 'result';
     const member = findMember(root, kind);
     if (member !== undefined) open?.serverRequest.answer({ kind, text: readRawValue(bytes, member) });
+    return undefined;
   }
 
   /** Handles progress from the client. Progress for unknown tokens is ignored. */
   progress(note: NotificationMessage): void {
     const token = findMember(note.params, 'progressToken');
-    if (token !== undefined)
-      this.#open.get(Number(readRawValue(note.bytes, token)))?.serverRequest.progress(note);
+    if (token === undefined) return;
+    const { id, replica } = this.#readId(readRawValue(note.bytes, token));
+    if (replica === this.#options.replica) this.#open.get(id)?.serverRequest.progress(note);
   }
 
   /** The client has left. */
@@ -100,7 +111,19 @@ export class ForwardedRequests {
 
   #withdraw(id: number, reason: string): void {
     const open = this.#close(id);
-    open?.send(buildNotification('notifications/cancelled', { requestId: id, reason }));
+    open?.send(buildNotification('notifications/cancelled', { requestId: this.#toClientId(id), reason }));
+  }
+
+  #toClientId(id: number): number | string {
+    const { replica } = this.#options;
+    return replica === undefined ? id : `${replica}-${id}`;
+  }
+
+  /** `replica` is undefined in ids that name none. */
+  #readId(idText: string | undefined): { readonly id: number; readonly replica: string | undefined } {
+    if (this.#options.replica === undefined) return { id: Number(idText), replica: undefined };
+    const [, replica, id] = NAMED_ID.exec(idText ?? '') ?? [];
+    return { id: Number(id), replica };
   }
 
   #close(id: number): Open | undefined {

@@ -3,6 +3,7 @@ import { canAllowOrigin } from '../../core/allowed-origins.ts';
 import { isWithin } from '../../core/protected-resource.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
+import type { Settings } from '../../core/settings.ts';
 import { LOCAL_USER, type Identity } from '../../core/subject.ts';
 import { findCookieFault, findSessionCookie } from '../../core/session-cookie.ts';
 import { parseBearer, looksLikeToken } from '../../core/token.ts';
@@ -13,6 +14,8 @@ import { getRequestPath } from './request-path.ts';
 export interface GuardOptions {
   /** The address on which the server listens. */
   readonly host: string;
+  /** With the URL of a proxy on this machine, which passes on the requests of others. */
+  readonly settings?: Pick<Settings, 'auth.publicUrl'> | undefined;
   /** Whether clients without a token are admitted; on loopback only. */
   readonly isOpen: boolean;
   readonly gate: Gate;
@@ -39,10 +42,26 @@ export function isLoopback(host: string): boolean {
   return LOOPBACK_NAME.test(host) || host === '::1';
 }
 
-export function createGuard({ host, isOpen, gate, allowedOrigins, sessions }: GuardOptions): Guard {
-  const isLocal = isLoopback(host);
+/**
+ * Whether a request must have come from this machine: Assay listens on loopback, and the Host is not that of
+ * `auth.publicUrl`. A proxy on this machine passes on requests with that Host, and they need a token.
+ */
+export function createLocalCheck({
+  host,
+  settings,
+}: Pick<GuardOptions, 'host' | 'settings'>): (request: IncomingMessage) => boolean {
+  const publicUrl = settings?.['auth.publicUrl'] ?? '';
+  if (!isLoopback(host)) return () => false;
+  const publicHost = publicUrl === '' ? '' : new URL(publicUrl).host;
+  if (publicHost === '' || isLoopback(publicHost)) return () => true;
+  return ({ headers }) => headers.host?.toLowerCase() !== publicHost;
+}
+
+export function createGuard({ isOpen, gate, allowedOrigins, sessions, ...listening }: GuardOptions): Guard {
+  const isLocalRequest = createLocalCheck(listening);
   return (request) => {
     const { authorization, origin, host: own = '' } = request.headers;
+    const isLocal = isLocalRequest(request);
     const fault = findOriginFault(request, isLocal, allowedOrigins);
     if (fault !== undefined) return err(fault);
     // Only Assay's own pages share the trust in this machine; another program's page needs a token like any client.

@@ -123,6 +123,8 @@ async function setLogLevel(caller: Caller, message: RequestMessage): Promise<Out
       reason,
     });
   }
+  const kept = await caller.keep?.({ kind: 'log_level', level });
+  if (kept?.ok === false) return toRefusalOutcome(message.idText, 'legacy', kept.error);
   caller.logLevel = level;
   await caller.view.requestLogLevel(level, caller.session);
   return done(buildResultMessage(message.idText, serializeResult(message.method, 'legacy', {})));

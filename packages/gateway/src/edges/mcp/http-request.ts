@@ -14,7 +14,8 @@ import { handleRequest, type Outcome, toRefusalOutcome } from './handle-request.
 import type { Caller, Relay } from '../../gateway/relay/call.ts';
 import { HttpAnswer, sendJson, type StreamSource } from './http-answer.ts';
 import type { InFlight, OpenRequests } from './in-flight.ts';
-import type { Session, Sessions } from './session.ts';
+import type { Session } from './session.ts';
+import type { Sessions } from './sessions.ts';
 
 /** One POST to an MCP endpoint, with its body read. */
 export interface Post {
@@ -71,6 +72,7 @@ export function refuse(
 const HEADERS: Readonly<Partial<Record<RefusalCode, OutgoingHttpHeaders>>> = {
   // In seconds; any response that ends frees a slot.
   CLIENT_BUSY: { 'retry-after': '1' },
+  STORE_UNAVAILABLE: { 'retry-after': '1' },
   SHUTTING_DOWN: { connection: 'close' },
 };
 

@@ -1,9 +1,6 @@
-import type { ConnectedClient } from '../../api/status.ts';
-import type { IncomingMessage, Server as HttpServer, ServerResponse, ServerOptions, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingMessage, Server as HttpServer, ServerResponse } from 'node:http';
 import type { BodyBudget } from '../../core/body-budget.ts';
 import { Cancellation } from '@assay-mcp/kit/cancellation';
-import { parseAllowedOrigins } from '../../core/allowed-origins.ts';
 import { isAboutTokens } from '../../core/challenge.ts';
 import { STOP_TARGET } from '../../core/attach.ts';
 import { FIXED_LIMITS, type FixedLimits } from '../../core/fixed-limits.ts';
@@ -15,24 +12,30 @@ import { allows, type Holder, type Identity, LOCAL_OPERATOR, LOCAL_USER } from '
 import type { Catalog } from '../../gateway/catalog/catalog.ts';
 import type { Gate } from '../../gateway/ports/gate.ts';
 import type { Log } from '../../gateway/ports/log.ts';
-import type { Meter } from '../../gateway/ports/telemetry.ts';
+import type { EventLog } from '../../gateway/ports/event-log.ts';
+import type { Meter, PendingApprovals, Readings } from '../../gateway/ports/telemetry.ts';
 import type { Relay } from '../../gateway/relay/call.ts';
 import type { ToolsetViews } from '../../gateway/services/configuration-tools/toolset-views.ts';
 import { listenLocally, type LocalSocket, type SocketPlace } from '@assay-mcp/kit/platform/local-socket';
+import { pause } from '@assay-mcp/kit/platform/pause';
 import * as headers from '@assay-mcp/protocol/headers';
+import { AccessEvents } from './access-events.ts';
 import type { AttachedClients } from './attached-clients.ts';
 import { ConnectionOwners } from './connection-owners.ts';
-import { ClientLoads, parseClientIdentity, type RecentClient } from './client-load.ts';
+import { ClientLoads } from './client-load.ts';
+import { listConnectedClients } from './connected-clients.ts';
 import { Connections } from './connections.ts';
-import { answerCors, type CorsOptions } from './cors.ts';
+import { answerCors, createCors, type CorsOptions } from './cors.ts';
 import { createGuard, isLoopback, findOriginFault, findPageFault, type Guard } from './guard.ts';
 import { answerDiscovery } from './discovery.ts';
-import { sendHealth, sendMetrics } from './health.ts';
+import { FixedRoutes } from './fixed-routes.ts';
+import { closeListener, stopListening, waitForDisconnection } from './close-listener.ts';
+import { buildTimeLimits, createListener, type HttpListener } from './http-listener.ts';
 import { guardHandler, refuseMethod, sendRefusal } from './http-answer.ts';
 import { receivePost } from './http-post.ts';
 import type { OpenSubscription, Post } from './http-request.ts';
 import { OpenRequests } from './in-flight.ts';
-import { answerWithoutBody } from './legacy-get.ts';
+import { answerWithoutBody, openStream } from './legacy-get.ts';
 import { namesModern } from './modern-rules.ts';
 import {
   isEndpointPath,
@@ -44,9 +47,10 @@ import {
   readTarget,
   findViewAt,
 } from './request-path.ts';
-import { Sessions, type Session } from './session.ts';
+import { Sessions, type LastingSessions } from './sessions.ts';
 import { SseClients } from './sse-clients.ts';
 import { TokenNotices } from './token-notices.ts';
+import { WaitingStreams } from './waiting-streams.ts';
 
 export interface HttpServerOptions {
   readonly host: string;
@@ -55,6 +59,8 @@ export interface HttpServerOptions {
   /** Whether MCP endpoints need no token. Beyond loopback they always need one. */
   readonly isOpen: boolean;
   readonly gate: Gate;
+  /** One that listens already. */
+  readonly listener?: HttpListener | undefined;
   /** If undefined, no issuer is known, and responses do not say where to get tokens. */
   readonly resource?: ProtectedResource | undefined;
   readonly settings: Settings;
@@ -62,13 +68,21 @@ export interface HttpServerOptions {
   readonly catalog: Catalog;
   readonly relay: Relay;
   readonly views: ToolsetViews;
+  readonly lasting: LastingSessions;
   readonly log: Log;
   /** The source for `/metrics`. */
   readonly meter: Meter;
   readonly rest: RestHandler;
   /** The memory for request bodies, shared with the REST API. */
   readonly bodies: BodyBudget;
-  readonly storeFault?: (() => string | undefined) | undefined;
+  readonly storeFault?: (() => Refusal | undefined) | undefined;
+  /** Whether what was read from the store is too old to decide on access. */
+  readonly isStoreStale?: (() => boolean) | undefined;
+  /** Undefined if the store cannot say. */
+  readonly readApprovals: () => Promise<PendingApprovals | undefined>;
+  /** Takes an event for each request. */
+  readonly events?: EventLog | undefined;
+  readonly keyFault?: (() => Refusal | undefined) | undefined;
   /** Where the socket for the operator's commands may be. */
   readonly place: SocketPlace;
   /** Speaks with the clients that attach at that socket. */
@@ -83,6 +97,7 @@ export interface McpHttpServer {
   /** The socket at which it serves the REST API to the operator's commands. Undefined if it could not be opened. */
   readonly socket: string | undefined;
   readonly clients: () => ReturnType<typeof listConnectedClients>;
+  readonly readings: () => Promise<Readings>;
   /** Listens on a port too, if it does not yet. Resolves to the URL. ADDRESS_UNUSABLE */
   listen(port: number): Promise<Result<string, Refusal>>;
   /** Whether a client is connected or a request is in progress. */
@@ -101,21 +116,23 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
   const { host, port, gate, settings, log } = options;
   if (!isLoopback(host) && !gate.isFitForNetwork(Date.now()))
     return err({ code: 'ADDRESS_NEEDS_TOKEN', host });
-  const connections = new Connections({ limits: { ...settings, ...options.limits }, log });
-  const mcpServer = new McpServer(options, connections, () => httpServer);
+  const access = options.events && new AccessEvents(options.events);
+  const connections = new Connections({
+    ...{ limits: { ...settings, ...options.limits }, log },
+    onAdmitted: access?.identify,
+  });
+  const mcpServer = new McpServer(options, connections, () => listener.httpServer);
   // Importing node:http loads all of Node's bundled undici, for its re-exported classes.
   const { createServer } = process.getBuiltinModule('node:http');
-  const httpServer: HttpServer = createServer(
-    { ...buildTimeLimits(options.limits), noDelay: true },
-    guardHandler(log, (request, response) => mcpServer.answer(request, response)),
-  );
-  // Node drops headers beyond 2,000, so a second Host would go unseen. Their total size is limited anyway.
-  httpServer.maxHeadersCount = 0;
+  const listener: HttpListener = options.listener ?? createListener(options);
+  const { httpServer } = listener;
   connections.watch(httpServer);
+  listener.answerWith((request, response) => mcpServer.answer(request, response));
+  access?.watch(httpServer);
   let url: string | undefined;
   const open = async (given: number): Promise<Result<string, Refusal>> => {
     if (url !== undefined) return ok(url);
-    const listening = await listen(httpServer, host, given);
+    const listening = await listener.listen(given);
     if (!listening.ok) return listening;
     url = formatOrigin(host, listening.value);
     return ok(url);
@@ -127,6 +144,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
     guardHandler(log, (request, response) => mcpServer.answerLocal(request, response)),
   );
   localServer.maxHeadersCount = 0;
+  access?.watch(localServer, LOCAL_USER.subject);
   localServer.maxConnections = MAX_LOCAL_CONNECTIONS;
   localServer.on('upgrade', (request, socket, head) => options.attached.accept(request, socket, head));
   const local = await openLocal(localServer, options);
@@ -136,6 +154,7 @@ export async function openHttpServer(options: HttpServerOptions): Promise<Result
     },
     socket: local?.path,
     clients: () => [...mcpServer.clients(), ...options.attached.all],
+    readings: () => mcpServer.readings(),
     listen: open,
     get isBusy() {
       return mcpServer.isBusy || options.attached.size > 0;
@@ -165,7 +184,7 @@ async function openLocal(
 
 class McpServer {
   readonly #options: HttpServerOptions;
-  readonly #server: () => HttpServer;
+  readonly #routes: FixedRoutes;
   readonly #guard: Guard;
   /** For MCP endpoints, which pages of other origins may use if `mcp.allowedOrigins` lists them. */
   readonly #endpointGuard: Guard;
@@ -181,23 +200,34 @@ class McpServer {
   readonly #tokenNotices: TokenNotices;
   readonly #sweepTimer: NodeJS.Timeout;
   readonly #unsubscribe: () => void;
-  readonly #startedMs = performance.now();
+  readonly #server: () => HttpServer;
+  readonly #waiting: WaitingStreams;
+  #isLeaving = false;
+  #givesUpConnections = false;
 
   constructor(options: HttpServerOptions, connections: Connections, httpServer: () => HttpServer) {
     this.#options = options;
     this.#server = httpServer;
-    const allowedOrigins = parseAllowedOrigins(options.settings['mcp.allowedOrigins']);
-    this.#cors = { isLocal: isLoopback(options.host), allowedOrigins };
+    this.#routes = new FixedRoutes({
+      ...options,
+      httpServer,
+      isStopping: () => this.#isLeaving || this.#openRequests.isStopping,
+      counts: () => ({ sessions: this.#sessions.size, subscriptions: this.#subscriptions.size }),
+      refuse: (response, what) => this.#refuse(response, what),
+    });
+    this.#cors = createCors(options);
+    const { allowedOrigins } = this.#cors;
     this.#guard = createGuard(options);
     this.#endpointGuard = createGuard({ ...options, allowedOrigins });
     this.#closedGuard = createGuard({ ...options, isOpen: false, sessions: options.rest.sessions });
     const limits = { ...options.settings, ...options.limits };
-    this.#sessions = new Sessions(limits);
+    this.#sessions = new Sessions(limits, options.lasting);
     this.#loads = new ClientLoads(limits);
     this.#owners = new ConnectionOwners((id) => options.catalog.endLinksOf(id));
     this.#sse = new SseClients({ ...options, sessions: this.#sessions, openRequests: this.#openRequests });
     this.#connections = connections;
-    this.#tokenNotices = new TokenNotices(options.log);
+    this.#waiting = new WaitingStreams(options.settings);
+    this.#tokenNotices = new TokenNotices(options);
     this.#sweepTimer = setInterval(() => this.#sweep(), SWEEP_INTERVAL_MS).unref();
     this.#unsubscribe = options.gate.onTokens(() => this.#endOthers(Date.now()));
   }
@@ -213,6 +243,7 @@ class McpServer {
 
   /** Runs synchronously up to the body of a request, unless its token has to be looked up. */
   answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#givesUpConnections) response.shouldKeepAlive = false;
     const target = readTarget(request);
     if (!target.ok) return this.#refuseTarget(request, response, target.error);
     // All later code reads the normalized target.
@@ -221,23 +252,22 @@ class McpServer {
     if (!isMcpPath(path, this.#options.settings['mcp.sse'])) return this.#answerRest(request, response, path);
     const isEndpoint = isEndpointPath(path);
     if (isEndpoint && answerCors(request, response, this.#cors)) return Promise.resolve();
-    const given = (isEndpoint ? this.#endpointGuard : this.#guard)(request);
+    const guard = isEndpoint ? this.#endpointGuard : this.#guard;
+    const given = guard(request);
     if (given instanceof Promise)
-      return given.then((admitted) => this.#answerOwnPath(request, response, { path, admitted }));
-    return this.#answerOwnPath(request, response, { path, admitted: given });
+      return given.then((admitted) => this.#answerOwnPath(request, response, { path, admitted, guard }));
+    return this.#answerOwnPath(request, response, { path, admitted: given, guard });
   }
 
-  #answerOwnPath(
-    request: IncomingMessage,
-    response: ServerResponse,
-    { path, admitted }: { readonly path: string; readonly admitted: Result<Identity, Refusal> },
-  ): Promise<void> {
+  #answerOwnPath(request: IncomingMessage, response: ServerResponse, own: OwnPath): Promise<void> {
+    const { path, admitted } = own;
     if (request.socket.destroyed) return Promise.resolve();
     if (path === '/health' && request.method === 'GET' && (admitted.ok || isAboutTokens(admitted.error))) {
-      this.#answerHealth(response, admitted.ok && allows(admitted.value, 'read'));
+      this.#routes.sendHealth(response, admitted.ok && allows(admitted.value, 'read'));
       return Promise.resolve();
     }
     if (!admitted.ok) {
+      if (this.#wait(request, response, own, admitted.error)) return Promise.resolve();
       this.#tokenNotices.note(request, path, admitted.error);
       this.#refuse(response, admitted.error);
       return Promise.resolve();
@@ -248,7 +278,7 @@ class McpServer {
       return Promise.resolve();
     }
     this.#options.log.debug('a request came in', { subject: identity.subject, path });
-    if (path === '/metrics') return this.#answerMetrics(request, response, identity);
+    if (path === '/metrics') return this.#routes.answerMetrics(request, response, identity);
     const view = findViewAt(this.#options, path);
     if (!allows(identity, 'mcp')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'mcp' });
     else if (view === undefined)
@@ -258,15 +288,36 @@ class McpServer {
     // The modern era has no streams to open and no sessions to end (2026-07-28, basic/transports/streamable-http).
     else if (namesModern(request)) refuseMethod(response, 'POST');
     else
-      answerWithoutBody({
-        request,
-        response,
-        view,
-        identity,
-        sessions: this.#sessions,
-        openRequests: this.#openRequests,
+      return answerWithoutBody({
+        ...{ request, response, view, identity, relay: this.#options.relay },
+        ...{ sessions: this.#sessions, openRequests: this.#openRequests },
+        wait: (refusal) => this.#wait(request, response, own, refusal),
       });
     return Promise.resolve();
+  }
+
+  #wait(request: IncomingMessage, response: ServerResponse, own: OwnPath, refusal: Refusal): boolean {
+    const retry = (): Promise<Refusal | undefined> => this.#openStream(request, response, own);
+    return this.#waiting.add({ request, response, refusal, retry });
+  }
+
+  /** Opens a stream that waited for the store, after all that any request has to pass. */
+  async #openStream(
+    request: IncomingMessage,
+    response: ServerResponse,
+    { path, guard }: OwnPath,
+  ): Promise<Refusal | undefined> {
+    const admitted = await guard(request);
+    if (!admitted.ok) return admitted.error;
+    const identity = admitted.value;
+    if (!allows(identity, 'mcp')) return { code: 'SCOPE_MISSING', scope: 'mcp' };
+    const view = findViewAt(this.#options, path);
+    if (view === undefined) return { code: 'ENDPOINT_UNKNOWN', path, known: listKnownPaths(this.#options) };
+    if (!this.#connections.admit(response, identity)) return this.#connections.limit;
+    return await openStream({
+      ...{ request, response, view, identity, relay: this.#options.relay },
+      ...{ sessions: this.#sessions, openRequests: this.#openRequests },
+    });
   }
 
   /** Refuses in the error format of the API that was probably meant. */
@@ -279,11 +330,14 @@ class McpServer {
   }
 
   async #answerRest(request: IncomingMessage, response: ServerResponse, path: string): Promise<void> {
-    const { log, resource } = this.#options;
-    if (answerDiscovery(request, response, { path, resource, cors: this.#cors })) return;
+    const { log, resource, settings } = this.#options;
+    const isOwnOrigin = findOriginFault(request, this.#cors.isLocal(request)) === undefined;
+    if (isOwnOrigin && this.#routes.answerProbe(request, response, path)) return;
+    if (answerDiscovery(request, response, { path, resource, cors: this.#cors, settings })) return;
     const given = this.#closedGuard(request);
     const admitted = given instanceof Promise ? await given : given;
     if (request.socket.destroyed) return;
+    if (!admitted.ok) this.#tokenNotices.count(request, admitted.error);
     if (admitted.ok) log.debug('a request came in', { subject: admitted.value.subject, path });
     if (admitted.ok && !this.#connections.admit(response, admitted.value)) {
       this.#refuse(response, this.#connections.limit);
@@ -299,13 +353,18 @@ class McpServer {
     request.url = target.value;
     const fault = findOriginFault(request, true) ?? findPageFault(request);
     const path = getRequestPath(request);
+    if (fault === undefined && this.#routes.answerProbe(request, response, path)) return;
     if (fault === undefined && path === '/health' && request.method === 'GET')
-      this.#answerHealth(response, true);
+      this.#routes.sendHealth(response, true);
     else if (fault === undefined && path === STOP_TARGET && request.method === 'POST') {
       response.writeHead(202).end();
       this.#options.onStop();
     } else if (fault === undefined && isMcpPath(path, false))
-      await this.#answerOwnPath(request, response, { path, admitted: ok(LOCAL_USER) });
+      await this.#answerOwnPath(request, response, {
+        path,
+        admitted: ok(LOCAL_USER),
+        guard: () => ok(LOCAL_USER),
+      });
     else await this.#passOn(request, response, fault === undefined ? ok(LOCAL_OPERATOR) : err(fault));
   }
 
@@ -328,8 +387,22 @@ class McpServer {
     sendRefusal(response, what, resource && computeProtection(resource, asked));
   }
 
-  /** Refuses new requests, waits for open ones, then ends subscriptions and sessions. */
+  /**
+   * Waits for open requests, then ends subscriptions and sessions. With `limits.drainDelayMs` there is a balancer, which
+   * first has that time to notice. Then no connection is accepted, and those that exist are given up with their next
+   * response, or by the balancer when they are idle: it sends elsewhere what it cannot connect for. Connections are kept
+   * until then, since one that arrives at the moment at which a socket stops listening is reset by the kernel.
+   */
   async close(): Promise<void> {
+    this.#isLeaving = true;
+    this.#waiting.close();
+    const delayMs = this.#options.settings['limits.drainDelayMs'];
+    await pause(delayMs);
+    if (delayMs > 0) {
+      await stopListening(this.#server());
+      this.#givesUpConnections = true;
+      await waitForDisconnection(this.#server(), delayMs);
+    }
     const drained = this.#openRequests.drain(this.#options.settings['limits.drainMs']);
     for (const subscription of [...this.#subscriptions]) subscription.end();
     this.#options.rest.close();
@@ -337,7 +410,7 @@ class McpServer {
     clearInterval(this.#sweepTimer);
     this.#unsubscribe();
     this.#sse.close();
-    this.#sessions.endAll();
+    this.#sessions.dropAll();
   }
 
   #sweep(): void {
@@ -382,115 +455,22 @@ class McpServer {
     );
   }
 
-  async #answerMetrics(
-    { method }: IncomingMessage,
-    response: ServerResponse,
-    identity: Identity,
-  ): Promise<void> {
-    const { size: sessions } = this.#sessions;
-    const { size: subscriptions } = this.#subscriptions;
-    if (!allows(identity, 'read')) this.#refuse(response, { code: 'SCOPE_MISSING', scope: 'read' });
-    else if (method === 'GET')
-      await sendMetrics(response, { ...this.#options, httpServer: this.#server(), sessions, subscriptions });
-    else refuseMethod(response, 'GET');
-  }
-
-  #answerHealth(response: ServerResponse, isFull: boolean): void {
-    const { catalog, storeFault } = this.#options;
-    const { isStopping } = this.#openRequests;
-    const uptimeMs = Math.round(performance.now() - this.#startedMs);
-    sendHealth(response, { catalog, isFull, uptimeMs, isStopping, storeFault: storeFault?.() });
+  readings(): Promise<Readings> {
+    return this.#routes.readings();
   }
 }
 
 type Admitted = Pick<Post, 'view' | 'identity'>;
 
-/** Bounds in ms for the interval at which Node checks for slow requests. Shorter time limits are checked more often. */
-const CHECK_INTERVAL_MS = { min: 100, max: 5_000 };
-
-/** Node does not start if `headersTimeout` exceeds `requestTimeout`. */
-function buildTimeLimits(
-  limits?: Partial<Pick<FixedLimits, 'requestMs' | 'headersMs' | 'idleConnectionMs'>>,
-): ServerOptions {
-  const { requestMs: requestTimeout, headersMs, idleConnectionMs } = { ...FIXED_LIMITS, ...limits };
-  const headersTimeout = Math.min(headersMs, requestTimeout);
-  return {
-    requestTimeout,
-    headersTimeout,
-    connectionsCheckingInterval: Math.max(
-      CHECK_INTERVAL_MS.min,
-      Math.min(CHECK_INTERVAL_MS.max, headersTimeout),
-    ),
-    keepAliveTimeout: idleConnectionMs,
-  };
-}
-
-/** Resolves to the port on which the server listens. ADDRESS_UNUSABLE: it cannot listen. */
-function listen(server: Server, host: string, port: number): Promise<Result<number, Refusal>> {
-  const bare = host.replace(/^\[|\]$/g, '');
-  return new Promise((resolve) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const reason =
-        error.code === 'EADDRINUSE'
-          ? 'the port is taken; choose another with --port'
-          : (error.code ?? error.message);
-      resolve(err({ code: 'ADDRESS_UNUSABLE', address: `${host}:${port}`, reason }));
-    });
-    server.listen(port, bare, () => resolve(ok((server.address() as AddressInfo).port)));
-  });
+interface OwnPath {
+  readonly path: string;
+  readonly admitted: Result<Identity, Refusal>;
+  /** What admitted it. */
+  readonly guard: Guard;
 }
 
 /** The origin at which a server on this host and port is reached. */
 function formatOrigin(host: string, port: number): string {
   const shown = host.includes(':') && !host.startsWith('[') ? `[${host}]` : host;
   return `http://${shown}:${port}`;
-}
-
-/** Time in ms that responses have to end before their connections are cut. */
-const CLOSE_LIMIT_MS = 1_000;
-
-/** Stops listening and closes all connections, those in use a moment later. */
-function closeListener(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve());
-    server.closeIdleConnections();
-    setTimeout(() => server.closeAllConnections(), CLOSE_LIMIT_MS).unref();
-  });
-}
-
-/**
- * For operators: the clients that have a session or an open stream, and the modern ones seen in the last few minutes.
- */
-function listConnectedClients(
-  sessions: Iterable<Session>,
-  subscriptions: Iterable<OpenSubscription>,
-  recent: readonly RecentClient[],
-): readonly ConnectedClient[] {
-  const nowMs = performance.now();
-  const legacy = [...sessions].map(({ clientInfo, view, subject, isIdle, lastUsedMs }): ConnectedClient => ({
-    ...parseClientIdentity(clientInfo),
-    era: 'legacy',
-    endpoint: view.endpoint,
-    subject,
-    ...(isIdle && { idleMs: Math.round(nowMs - lastUsedMs) }),
-  }));
-  const modern = [...subscriptions].map(({ clientInfo, view, holder }): ConnectedClient => ({
-    ...parseClientIdentity(clientInfo),
-    era: 'modern',
-    endpoint: view.endpoint,
-    subject: holder.subject,
-  }));
-  const streaming = new Set(modern.map(keyOf));
-  const others = recent.map(({ identity, view, subject, lastUsedMs }): ConnectedClient => ({
-    ...identity,
-    era: 'modern',
-    endpoint: view.endpoint,
-    subject,
-    idleMs: Math.round(nowMs - lastUsedMs),
-  }));
-  return [...legacy, ...modern, ...others.filter((client) => !streaming.has(keyOf(client)))];
-}
-
-function keyOf({ name, version, endpoint, subject }: ConnectedClient): string {
-  return [name, version, endpoint, subject].join('\n');
 }

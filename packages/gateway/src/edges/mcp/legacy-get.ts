@@ -1,72 +1,83 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Holder } from '../../core/subject.ts';
-import type { View } from '../../gateway/catalog/view.ts';
+import type { Refusal, RefusalCode } from '../../core/refusal.ts';
 import * as headers from '@assay-mcp/protocol/headers';
 import { refuseMethod, sendRefusal } from './http-answer.ts';
-import { findSession } from './legacy-post.ts';
-import type { Session, Sessions } from './session.ts';
+import { refuse } from './http-request.ts';
+import { findSession, lookUpSession } from './legacy-post.ts';
+import type { Session } from './session.ts';
+import type { Sessions, SessionUse } from './sessions.ts';
 import type { OpenRequests } from './in-flight.ts';
+import { askAgainLater } from './waiting-streams.ts';
 
 /** A GET or DELETE of a legacy client to an MCP endpoint. */
-export interface SessionRequest {
+export interface SessionRequest extends SessionUse {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly view: View;
-  readonly identity: Holder;
   readonly sessions: Sessions;
   readonly openRequests: OpenRequests;
+  /** Keeps a stream that was refused until the store is back. Returns false if it must be refused. */
+  readonly wait: (refusal: Refusal) => boolean;
 }
 
 /** Answers a request of the legacy era other than POST. */
-export function answerWithoutBody(session: SessionRequest): void {
+export async function answerWithoutBody(session: SessionRequest): Promise<void> {
   const { request, response } = session;
-  if (request.method === 'GET') answerGet(session);
-  else if (request.method === 'DELETE') answerDelete(session);
+  if (request.method === 'GET') await answerGet(session);
+  else if (request.method === 'DELETE') await answerDelete(session);
   else refuseMethod(response, 'GET, POST, DELETE');
 }
 
-/**
- * Opens the stream for messages that belong to none of the client's requests. With `Last-Event-ID`, resumes the stream
- * of that event (2025-11-25, basic/transports#resumability-and-redelivery).
- */
-function answerGet(sessionRequest: SessionRequest): void {
-  const { request, response, openRequests } = sessionRequest;
+async function answerGet(sessionRequest: SessionRequest): Promise<void> {
+  const { request, response, wait } = sessionRequest;
   if (!headers.parseAccept(request.headers.accept).sse) {
     sendRefusal(response, { code: 'NOT_ACCEPTABLE' });
     return;
   }
-  const session = visited(sessionRequest, 'GET');
-  if (session === undefined) return;
-  const lastEventId = request.headers[headers.LAST_EVENT_ID];
-  if (typeof lastEventId === 'string' && lastEventId !== '') resume(session, response, lastEventId);
-  else if (openRequests.isStopping) sendRefusal(response, { code: 'SHUTTING_DOWN' });
-  else session.streams.listen(response);
+  const refusal = await openStream(sessionRequest);
+  if (refusal === undefined || wait(refusal)) return;
+  if (refusal.code === 'SHUTTING_DOWN') askAgainLater(request, response);
+  else if (OF_STREAMS.has(refusal.code)) sendRefusal(response, refusal);
+  else refuse(sessionRequest, refusal, { idText: undefined, era: 'legacy' });
 }
 
-function answerDelete(sessionRequest: SessionRequest): void {
-  const session = visited(sessionRequest, 'DELETE');
-  if (session === undefined) return;
-  sessionRequest.sessions.end(session);
-  sessionRequest.response.writeHead(204).end();
+const OF_STREAMS: ReadonlySet<RefusalCode> = new Set(['HTTP_METHOD_UNKNOWN', 'EVENT_UNKNOWN']);
+
+/**
+ * Opens the stream for messages that belong to none of the client's requests. With `Last-Event-ID`, resumes the stream
+ * of that event (2025-11-25, basic/transports#resumability-and-redelivery). Returns why that is not possible.
+ */
+export async function openStream(sessionRequest: Omit<SessionRequest, 'wait'>): Promise<Refusal | undefined> {
+  const { request, response, openRequests } = sessionRequest;
+  const { [headers.SESSION_ID]: id, [headers.LAST_EVENT_ID]: lastEventId } = request.headers;
+  if (id === undefined) return { code: 'HTTP_METHOD_UNKNOWN', method: 'GET', allowed: 'POST' };
+  const found = await lookUpSession(sessionRequest);
+  if (!found.ok) return found.error;
+  const session = found.value;
+  if (request.socket.destroyed) return undefined;
+  if (typeof lastEventId === 'string' && lastEventId !== '') return resume(session, response, lastEventId);
+  if (openRequests.isStopping) return { code: 'SHUTTING_DOWN' };
+  session.listen(response);
+  return undefined;
 }
 
-function resume(session: Session, response: ServerResponse, lastEventId: string): void {
-  switch (session.streams.resume(response, lastEventId)) {
-    case 'resumed':
-      return;
-    case 'over':
-      // Status 204 tells the client not to reconnect (HTML standard, server-sent events).
-      response.writeHead(204).end();
-      return;
-    case 'unknown':
-      sendRefusal(response, { code: 'EVENT_UNKNOWN' });
+async function answerDelete(sessionRequest: SessionRequest): Promise<void> {
+  const { request, sessions, response } = sessionRequest;
+  if (request.headers[headers.SESSION_ID] === undefined) {
+    sendRefusal(response, { code: 'HTTP_METHOD_UNKNOWN', method: 'DELETE', allowed: 'POST' });
+    return;
   }
+  const session = await findSession(sessionRequest, undefined);
+  if (session === undefined) return;
+  const ended = await sessions.endByClient(session);
+  if (ended.ok) response.writeHead(204).end();
+  else refuse(sessionRequest, ended.error, { idText: undefined, era: 'legacy' });
 }
 
-/** Undefined if there is no such session; the refusal has been sent. */
-function visited(sessionRequest: SessionRequest, method: string): Session | undefined {
-  if (sessionRequest.request.headers[headers.SESSION_ID] !== undefined)
-    return findSession(sessionRequest, undefined);
-  sendRefusal(sessionRequest.response, { code: 'HTTP_METHOD_UNKNOWN', method, allowed: 'POST' });
+function resume(session: Session, response: ServerResponse, lastEventId: string): Refusal | undefined {
+  const outcome = session.resume(response, lastEventId);
+  if (outcome === 'unknown') return { code: 'EVENT_UNKNOWN' };
+  // Status 204 tells the client not to reconnect (HTML standard, server-sent events).
+  if (outcome === 'over' && !response.headersSent) response.writeHead(204);
+  if (outcome === 'over') response.end();
   return undefined;
 }

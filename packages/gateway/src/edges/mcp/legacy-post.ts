@@ -1,11 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
-import { isSameHolder, type Holder } from '../../core/subject.ts';
-import type { View } from '../../gateway/catalog/view.ts';
+import { isSameHolder } from '../../core/subject.ts';
 import { getEra, SUPPORTED_VERSIONS } from '@assay-mcp/protocol/eras';
 import * as headers from '@assay-mcp/protocol/headers';
-import type { Message, RequestMessage } from '@assay-mcp/protocol/message';
+import type { Message, RequestMessage, ResponseMessage } from '@assay-mcp/protocol/message';
 import { buildResultMessage, serializeResult } from '@assay-mcp/protocol/reply';
 import { toRefusalOutcome } from './handle-request.ts';
 import { sendJson } from './http-answer.ts';
@@ -20,69 +19,103 @@ import {
 import { readBatch } from './read-message.ts';
 import { getRequestPath } from './request-path.ts';
 import { buildInitializeResult } from './self.ts';
-import type { Session, Sessions } from './session.ts';
+import type { Session } from './session.ts';
+import type { Sessions, SessionUse } from './sessions.ts';
 
 /**
  * Answers a message of the legacy era, in which `initialize` declares version and capabilities for the whole session.
  */
 export function answerLegacy(post: Post, message: Message): Promise<void> | undefined {
-  if (message.kind === 'request' && message.method === 'initialize') {
-    beginSession(post, message);
-    return undefined;
-  }
+  if (message.kind === 'request' && message.method === 'initialize') return beginSession(post, message);
   const idText = message.kind === 'notification' ? undefined : message.idText;
-  const session = findSession(post, idText);
+  const answer = message.kind === 'response' ? message : undefined;
+  const session = findSession(post, idText, answer);
+  return session instanceof Promise
+    ? session.then((restored) => answerIn(restored, post, message))
+    : answerIn(session, post, message);
+}
+
+/** `session` is undefined if there is none; the refusal has been sent. */
+function answerIn(session: Session | undefined, post: Post, message: Message): Promise<void> | undefined {
   if (session === undefined) return undefined;
   if (message.kind === 'request') {
     if (!isAdmitted(post, session, { idText: message.idText, era: 'legacy' })) return undefined;
     const { response, openRequests } = post;
-    const answer = openAnswer(post, undefined, session.streams);
+    const streams = { open: (on: ServerResponse) => session.streams.open(on, message.idText) };
+    const answer = openAnswer(post, undefined, streams);
     const { identity } = post;
     const source = { caller: session, identity, inFlight: session.inFlight, session };
     return answerRequest({ response, openRequests, answer }, message, source);
   }
   if (message.kind === 'notification') handleNotification(message, session);
-  else session.forwarded.receive(message);
+  else {
+    const passing = post.sessions.receive(session, message);
+    if (passing !== undefined) return passing.then((passed) => accepted(post, passed));
+  }
   post.response.writeHead(202).end();
   return undefined;
 }
 
-/** The session that a request names. Undefined if there is none; the refusal has been sent. */
+/** `passed`: whether an answer reached the replica that asked. */
+function accepted(post: Post, passed: Result<undefined, Refusal>): void {
+  if (passed.ok) post.response.writeHead(202).end();
+  else refuse(post, passed.error, { idText: undefined, era: 'legacy' });
+}
+
+/** A request that names a session. */
+type SessionExchange = SessionUse & {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly sessions: Sessions;
+};
+
+/**
+ * The session that a request names. Undefined if there is none; the refusal has been sent. A promise if this process
+ * has to restore it.
+ */
 export function findSession(
-  exchange: {
-    readonly request: IncomingMessage;
-    readonly response: ServerResponse;
-    readonly sessions: Sessions;
-    /** A session belongs to the endpoint where it began. */
-    readonly view: View;
-    /** A session belongs to the token with which it began. */
-    readonly identity: Holder;
-  },
+  exchange: SessionExchange,
+  idText: string | undefined,
+  answer?: ResponseMessage,
+): Session | undefined | Promise<Session | undefined> {
+  const found = lookUpSession(exchange, answer);
+  return found instanceof Promise
+    ? found.then((restored) => accept(exchange, restored, idText))
+    : accept(exchange, found, idText);
+}
+
+function accept(
+  exchange: SessionExchange,
+  found: Result<Session, Refusal>,
   idText: string | undefined,
 ): Session | undefined {
-  const { [headers.SESSION_ID]: id, [headers.PROTOCOL_VERSION]: version } = exchange.request.headers;
-  const found = find(exchange, { id, version });
-  if (found.ok) return found.value;
+  if (found.ok) return exchange.request.socket.destroyed ? undefined : found.value;
   refuse(exchange, found.error, { idText, era: 'legacy' });
   return undefined;
 }
 
-type HeaderValue = string | readonly string[] | undefined;
-
-function find(
-  { sessions, view, identity }: Parameters<typeof findSession>[0],
-  { id, version }: { readonly id: HeaderValue; readonly version: HeaderValue },
-): Result<Session, Refusal> {
+/** `answer`: waits while the store is away, because clients do not repeat an answer. */
+export function lookUpSession(
+  { request, sessions, view, identity, relay }: SessionExchange,
+  answer?: ResponseMessage,
+): Result<Session, Refusal> | Promise<Result<Session, Refusal>> {
+  const { [headers.SESSION_ID]: id, [headers.PROTOCOL_VERSION]: version } = request.headers;
   if (typeof version === 'string' && getEra(version) === undefined)
     return err({ code: 'PROTOCOL_UNSUPPORTED', requested: version, supported: SUPPORTED_VERSIONS });
   if (typeof id !== 'string') return err({ code: 'SESSION_MISSING' });
   const session = sessions.find(id);
-  return session?.endpoint === view && isSameHolder(session.holder, identity)
+  if (session === undefined) {
+    const use = { view, identity, relay };
+    if (answer === undefined) return sessions.restore(id, use);
+    return sessions.restoreForAnswer(id, use, { answer, isGone: () => request.socket.destroyed });
+  }
+  // It belongs to the endpoint where it began, and to the token with which it began.
+  return session.endpoint === view && isSameHolder(session.holder, identity)
     ? ok(session)
     : err({ code: 'SESSION_UNKNOWN' });
 }
 
-function beginSession(post: Post, message: RequestMessage): void {
+async function beginSession(post: Post, message: RequestMessage): Promise<void> {
   const { idText } = message;
   const version = negotiateVersion(message);
   if (!version.ok) {
@@ -91,17 +124,18 @@ function beginSession(post: Post, message: RequestMessage): void {
     return;
   }
   const { relay } = post;
-  const session = post.sessions.begin({
+  const begun = await post.sessions.beginLasting({
     relay,
     view: post.view,
     version: version.value,
     profile: readLegacyProfile(message, post.identity.subject),
     holder: post.identity,
   });
-  if (session === undefined) {
-    refuse(post, { code: 'SESSION_LIMIT' }, { idText, era: 'legacy' });
+  if (!begun.ok) {
+    refuse(post, begun.error, { idText, era: 'legacy' });
     return;
   }
+  const session = begun.value;
   relay.deps.telemetry?.traffic?.connected({
     client: session.clientInfo,
     transport: 'http',
@@ -117,7 +151,9 @@ function beginSession(post: Post, message: RequestMessage): void {
     buildInitializeResult({ view: post.view, tasks: relay.deps.tasks }, session.version),
   );
   const outcome = { pieces: [buildResultMessage(idText, result)], status: 200 };
-  openAnswer(post, undefined, undefined).respond(outcome, { [headers.SESSION_ID]: session.id });
+  openAnswer(post, undefined, undefined).respond(outcome, {
+    [headers.SESSION_ID]: session.origin?.publicId ?? session.id,
+  });
 }
 
 /** Answers a batch, a feature of 2025-03-26 only (2025-03-26, basic/transports#sending-messages-to-the-server). */
@@ -130,7 +166,7 @@ export async function answerBatch(post: Post): Promise<void> {
     return;
   }
   const messages = read.value;
-  const session = findSession(post, undefined);
+  const session = await findSession(post, undefined);
   if (session === undefined) return;
   const reason = findBatchFault(messages, session.version);
   if (reason !== undefined) {
@@ -139,7 +175,7 @@ export async function answerBatch(post: Post): Promise<void> {
   }
   for (const message of messages)
     if (message.kind === 'notification') handleNotification(message, session);
-    else if (message.kind === 'response') session.forwarded.receive(message);
+    else if (message.kind === 'response') await post.sessions.receive(session, message);
   const requests = messages.filter((message) => message.kind === 'request' || message.kind === 'none');
   if (requests.length === 0) {
     post.response.writeHead(202).end();

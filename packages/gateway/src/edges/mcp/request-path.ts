@@ -120,7 +120,7 @@ export function listKnownPaths({ catalog, views }: Endpoints): readonly string[]
   const servers = catalog.servers.map(({ spec }) => `/mcp/servers/${encodeURIComponent(spec.name)}`);
   const toolsets = views.names.map((name) => `/mcp/toolsets/${name}`);
   const fixed = ['/mcp', '/mcp/all', '/mcp/configuration', '/mcp/search'];
-  return [...fixed, ...servers, ...toolsets, '/health', '/metrics'];
+  return [...fixed, ...servers, ...toolsets, '/health', '/metrics', '/live', '/ready'];
 }
 
 /** The REST API and the admin pages: all paths that do not belong to the MCP server. */

@@ -4,15 +4,18 @@ import { toOneLine } from '@assay-mcp/protocol/splice';
 import { HttpStream, type MessageSink } from './http-stream.ts';
 import { copyPieces, type KeptEvent, type Replay } from './replay.ts';
 
+/** The first revision whose clients accept an event without a message (2025-11-25, basic/transports). */
+export const FIRST_PRIMED = '2025-11-25';
 /** The reconnection delay in ms requested of the client. */
-const RETRY_MS = 1_000;
+export const RETRY_MS = 1_000;
 /** How long in ms a fully sent stream is kept, in case its end was lost in transit. */
 const KEEP_TAKEN_MS = 30_000;
 const NOTHING: Buffer = Buffer.alloc(0);
 
 export interface SessionStreamOptions {
-  /** The prefix of its event ids. */
+  /** The beginning and the end of its event ids. */
   readonly idStart: string;
+  readonly idEnd: string;
   readonly replay: Replay;
   readonly maxUnreadBytes: number;
   /** Whether the client accepts an event without a message. */
@@ -74,6 +77,16 @@ export class SessionStream implements MessageSink {
   /** Called for a stream on which no message may follow for long. A priming event serves the same purpose. */
   begin(): void {
     if (!this.#options.isPrimed) this.#connection?.comment();
+  }
+
+  /** Whether this is the id of an event. */
+  hasId(id: string, number: number): boolean {
+    return id === this.#idOf(number);
+  }
+
+  /** Tells people who read the stream. Clients ignore it. */
+  comment(text: string): void {
+    this.#connection?.write([buildComment(text)]);
   }
 
   /** Messages sent while disconnected are kept if there is room. */
@@ -145,6 +158,6 @@ export class SessionStream implements MessageSink {
   }
 
   #idOf(number: number): string {
-    return `${this.#options.idStart}${number}`;
+    return `${this.#options.idStart}${number}${this.#options.idEnd}`;
   }
 }

@@ -2,18 +2,28 @@ import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { buildNotification } from '@assay-mcp/protocol/reply';
 import { copyPieces, type KeptEvent, type Replay } from './replay.ts';
-import { SessionStream } from './session-stream.ts';
+import { FIRST_PRIMED, SessionStream } from './session-stream.ts';
 
-/** Mark of the session, stream number, event number. */
-const EVENT_ID = /^([\da-f]{8})-(\d{1,15})-(\d{1,15})$/;
-/** The first revision whose clients accept an event without a message (2025-11-25, basic/transports). */
-const FIRST_PRIMED = '2025-11-25';
+/** Session, process, stream number, event number; for the answer to a POST also the request. */
+const EVENT_ID = /^([\da-f]{8})([\da-f]{8})-(\d{1,15})-(\d{1,15})(?:\.([\w-]{1,64}))?$/;
+/** Stands for a request whose id is too long, and for a batch. */
+const UNNAMED = '_';
+const MAX_REQUEST_BYTES = 48;
+
+/** Whether a client may have this id from a stream of any session. */
+export function isEventId(text: string): boolean {
+  return EVENT_ID.test(text);
+}
 
 export interface SessionStreamsOptions {
   /** The revision that the client negotiated. */
   readonly version: string;
   readonly replay: Replay;
   readonly maxUnreadBytes: number;
+  /** Eight hexadecimal digits that are the same for this session in every process. */
+  readonly sessionMark: string;
+  /** Builds the response to a request, by the JSON text of its id, whose response cannot be had here. */
+  readonly buildLost: (idText: string) => Buffer;
   /** The notifications that announce a change of every list. */
   readonly allChanged: () => readonly string[];
 }
@@ -27,7 +37,7 @@ export class SessionStreams {
   readonly #replay: Replay;
   readonly #streams = new Map<number, SessionStream>();
   #begun = 0;
-  /** Distinguishes event ids of this session from those of others. */
+  /** Distinguishes event ids of this session in this process from all others. */
   #mark: string | undefined;
   #standing: SessionStream | undefined;
   /** Kept for the next connection of the standing stream, by topic. */
@@ -47,9 +57,15 @@ export class SessionStreams {
     return false;
   }
 
-  /** Opens a stream for the answer to a POST, on its connection. */
-  open(response: ServerResponse): SessionStream {
-    const stream = this.#begin();
+  /** Whether the client has a stream for messages that belong to no request, and is connected to it. */
+  get isListening(): boolean {
+    return this.#standing?.isConnected === true;
+  }
+
+  /** Opens a stream for the answer to a POST, on its connection. `idText`: the request; undefined for a batch. */
+  open(response: ServerResponse, idText?: string): SessionStream {
+    const isShort = idText !== undefined && Buffer.byteLength(idText) <= MAX_REQUEST_BYTES;
+    const stream = this.#begin(`.${isShort ? Buffer.from(idText).toString('base64url') : UNNAMED}`);
     stream.attach(response, 0);
     return stream;
   }
@@ -58,29 +74,61 @@ export class SessionStreams {
    * Makes this connection the standing stream. A client that sends no event id starts over, so the previous one ends.
    */
   listen(response: ServerResponse): void {
-    this.#standing?.close();
-    this.#standing = this.open(response);
-    this.#standing.begin();
-    this.#sendHeld(this.#standing);
+    this.#openStanding(response).begin();
+    this.#sendHeld();
   }
 
   /**
    * Resumes the stream of the event that the client received last. `over`: it received all of it. `unknown`: no stream
-   * kept for this session has such an event.
+   * kept for this session has such an event. A stream of another process goes on without what was sent there.
    */
   resume(response: ServerResponse, lastEventId: string): 'resumed' | 'over' | 'unknown' {
-    const [, mark, number, event] = EVENT_ID.exec(lastEventId) ?? [];
-    const stream = mark === this.#mark ? this.#streams.get(Number(number)) : undefined;
+    const [, session, mark, number, event, request] = EVENT_ID.exec(lastEventId) ?? [];
+    if (session !== this.#options.sessionMark) return 'unknown';
+    if (mark !== this.#mark) {
+      this.#resumeElsewhere(response, request);
+      return 'resumed';
+    }
+    const stream = this.#streams.get(Number(number));
     const after = Number(event);
-    if (stream === undefined || after > stream.newest) return 'unknown';
+    if (stream === undefined || after > stream.newest || !stream.hasId(lastEventId, after)) return 'unknown';
     if (stream.isOver && stream.newest === after) return 'over';
     const isWhole = stream.attach(response, after);
     stream.begin();
     if (stream === this.#standing) {
-      if (!isWhole) for (const method of this.#options.allChanged()) this.#heldMethods.add(method);
-      this.#sendHeld(stream);
+      if (!isWhole) this.#holdAllChanged();
+      this.#sendHeld();
     }
     return 'resumed';
+  }
+
+  /** `request`: set if the stream was the answer to a POST, which only the other process has. */
+  #resumeElsewhere(response: ServerResponse, request: string | undefined): void {
+    const loss = 'events sent by another process are not kept here';
+    if (request === undefined) {
+      const stream = this.#openStanding(response);
+      stream.comment(loss);
+      this.#holdAllChanged();
+      this.#sendHeld();
+      return;
+    }
+    const stream = this.open(response);
+    stream.comment(loss);
+    if (request !== UNNAMED)
+      stream.respond([this.#options.buildLost(Buffer.from(request, 'base64url').toString('utf8'))]);
+    stream.close();
+  }
+
+  #openStanding(response: ServerResponse): SessionStream {
+    this.#standing?.close();
+    const stream = this.#begin('');
+    stream.attach(response, 0);
+    this.#standing = stream;
+    return stream;
+  }
+
+  #holdAllChanged(): void {
+    for (const method of this.#options.allChanged()) this.#heldMethods.add(method);
   }
 
   /**
@@ -117,7 +165,7 @@ export class SessionStreams {
     this.#hold(topic, kept === undefined ? bytes : whole());
   }
 
-  /** Like `tell`, for a notification without params. It is never dropped. */
+  /** Like `sendLatest`, for a notification without params. It is never dropped. */
   sendAlways(method: string): void {
     if (this.#standing?.isConnected === true) this.#standing.send(buildNotification(method));
     else this.#heldMethods.add(method);
@@ -137,12 +185,13 @@ export class SessionStreams {
     this.#heldMethods.clear();
   }
 
-  #begin(): SessionStream {
-    const { version, maxUnreadBytes } = this.#options;
+  #begin(idEnd: string): SessionStream {
+    const { version, maxUnreadBytes, sessionMark } = this.#options;
     this.#mark ??= randomBytes(4).toString('hex');
     const number = (this.#begun += 1);
     const stream = new SessionStream({
-      idStart: `${this.#mark}-${number}-`,
+      idStart: `${sessionMark}${this.#mark}-${number}-`,
+      idEnd,
       replay: this.#replay,
       maxUnreadBytes,
       isPrimed: version >= FIRST_PRIMED,
@@ -164,7 +213,9 @@ export class SessionStreams {
     return true;
   }
 
-  #sendHeld(stream: SessionStream): void {
+  #sendHeld(): void {
+    const stream = this.#standing;
+    if (stream === undefined) return;
     const held = [...this.#held.values()];
     this.#held.clear();
     for (const event of held) {

@@ -23,7 +23,8 @@ import { isEnveloped } from './modern-rules.ts';
 import { readFromClient } from './read-message.ts';
 import { getRequestPath } from './request-path.ts';
 import { buildInitializeResult } from './self.ts';
-import type { Session, Sessions } from './session.ts';
+import type { Session } from './session.ts';
+import type { Sessions } from './sessions.ts';
 
 /** A GET or POST to an endpoint of the older transport. */
 export interface SseExchange {
@@ -91,7 +92,7 @@ export class SseClients {
     response.once('close', () => {
       clearTimeout(handshake);
       this.#clients.delete(id);
-      if (client.session !== undefined) this.#options.sessions.end(client.session);
+      if (client.session !== undefined) this.#options.sessions.endLocal(client.session);
     });
     writeStreamHead(response);
     response.write(`event: endpoint\ndata: ${getRequestPath(request)}?sessionId=${id}\n\n`);

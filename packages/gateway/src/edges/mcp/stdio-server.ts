@@ -124,7 +124,7 @@ class StdioServer {
     this.#legacy?.subscriptions.end();
     this.#inFlight.cancelAll();
     this.#legacy?.forwarded.end();
-    view.forget(this.#id);
+    view.forget(this.#id, true);
     await waitAtMost(this.#output.flushed(), FLUSH_MS);
   }
 
@@ -153,7 +153,10 @@ class StdioServer {
   }
 
   #receiveOneWay(message: Exclude<Message, RequestMessage>): void {
-    if (message.kind === 'response') return this.#legacy?.forwarded.receive(message);
+    if (message.kind === 'response') {
+      this.#legacy?.forwarded.receive(message);
+      return undefined;
+    }
     const legacy = this.#legacy;
     if (legacy === undefined) rules.handleCancelled(message, this.#inFlight);
     else

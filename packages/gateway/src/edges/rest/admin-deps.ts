@@ -17,6 +17,8 @@ import type { ToolService } from '../../gateway/services/tools/tool-service.ts';
 import type { Verifications } from '../../gateway/services/verification/verifications.ts';
 import type { PreferenceService } from '../../gateway/services/preferences/preference-service.ts';
 import type { PolicyRules } from '../../gateway/services/policy-rules.ts';
+import type { Notices } from '../../gateway/services/notices.ts';
+import type { StopService } from '../../gateway/services/stops.ts';
 import type { TokenPreferences } from '../../gateway/services/token-preferences.ts';
 import type { SessionLabels } from '../../gateway/catalog/session-labels.ts';
 import type { RecordReplica } from '../../gateway/catalog/record-replica.ts';
@@ -65,6 +67,8 @@ export interface AdminDeps {
   readonly labels: Pick<SessionLabels, 'list' | 'clear'>;
   readonly tokenPreferences: Pick<TokenPreferences, 'view' | 'change'>;
   readonly policyRules: PolicyRules;
+  readonly stops: StopService;
+  readonly notices: Pick<Notices, 'test'>;
   readonly tools: ToolService;
   readonly servers: ServerService;
   readonly documents: {
@@ -86,7 +90,7 @@ export interface AdminDeps {
   readonly gate: Pick<Gate, 'isHolder' | 'refresh' | 'revoke'> & { readonly sessions: PageSessions };
   /** The clock that the gate uses for token expiry. */
   readonly nowMs: () => number;
-  /** Whether commands may be added; on loopback only. */
+  /** Whether commands may be added: on loopback only, and not behind a proxy. */
   readonly mayExecute: boolean;
   /** Whether it listens on loopback only and has no public URL. */
   readonly isLocalOnly: boolean;

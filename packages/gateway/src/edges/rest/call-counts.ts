@@ -23,7 +23,12 @@ const QUERY = z.object({
     }),
 });
 
-const REFUSED: ReadonlySet<string> = new Set(['CALL_REFUSED', 'APPROVAL_DENIED', 'APPROVAL_REQUIRED']);
+const REFUSED: ReadonlySet<string> = new Set([
+  'CALL_REFUSED',
+  'CALL_STOPPED',
+  'APPROVAL_DENIED',
+  'APPROVAL_REQUIRED',
+]);
 const GOOD: ReadonlySet<string> = new Set(['ok', 'input_required']);
 
 export function countsRoute(store: CallCountStore, nowMs: () => number): Route {

@@ -40,6 +40,8 @@ import { signInLinkRoutes } from './sign-in-links.ts';
 import { snippetRoutes } from './snippets.ts';
 import { tokenPreferenceRoutes } from './token-preferences.ts';
 import { policyRuleRoutes } from './policy-rules.ts';
+import { noticeRoutes } from './notices.ts';
+import { stopRoutes } from './stops.ts';
 import { tokenRoutes } from './tokens.ts';
 import { noteRoutes } from './notes.ts';
 import { toolNoteRoutes } from './tool-notes.ts';
@@ -78,6 +80,8 @@ function routesOf(deps: AdminDeps): readonly Route[] {
     }),
     ...tokenPreferenceRoutes(deps),
     ...policyRuleRoutes(deps),
+    ...stopRoutes(deps),
+    ...noticeRoutes(deps),
     ...sessionRoutes(deps),
     ...labelRoutes(deps),
     ...preferenceRoutes(deps),
@@ -235,7 +239,15 @@ function unmatched(c: RequestContext, routes: readonly Route[]): Result<Response
   // An MCP client at a wrong path should learn that, instead of being asked for a token.
   if (!admitted.ok && (fitting.length > 0 || !isAboutTokens(admitted.error))) return admitted;
   if (fitting.length === 0) {
-    const known = ['/mcp', '/health', '/metrics', '/docs', ...new Set(routes.map(({ spec }) => spec.path))];
+    const known = [
+      '/mcp',
+      '/health',
+      '/metrics',
+      '/live',
+      '/ready',
+      '/docs',
+      ...new Set(routes.map(({ spec }) => spec.path)),
+    ];
     return err({ code: 'ENDPOINT_UNKNOWN', path: c.req.path, known });
   }
   const methods = new Set(fitting.map(({ spec }) => spec.method.toUpperCase()));

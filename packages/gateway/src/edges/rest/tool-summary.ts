@@ -1,5 +1,5 @@
 import { MAX_SUMMARY_LENGTH, type Tool, type ToolSummary } from '../../api/tool.ts';
-import { HINTS } from '@assay-mcp/kit/hint';
+import { DEFAULTS, HINTS } from '@assay-mcp/kit/hint';
 import { withoutUndefined } from '@assay-mcp/kit/json-object';
 import { truncateText } from '@assay-mcp/kit/shorten';
 
@@ -17,8 +17,18 @@ export function toToolSummary(tool: Tool): ToolSummary {
     description: description === undefined ? undefined : truncateText(description, MAX_SUMMARY_LENGTH),
     lint: tool.lint.map(({ rule, level }) => ({ rule, level })),
     isConsistent: isConsistent(tool) ? true : undefined,
+    studied: findStudied(tool),
     drift: drift && { isDangerous: drift.isDangerous },
   });
+}
+
+/** The first consistency, unless the study contradicts another hint of the tool. */
+function findStudied({ hints }: Tool): string | undefined {
+  const studied = HINTS.flatMap((hint) =>
+    hints[hint].claims.filter(({ source }) => source === 'study').map((claim) => ({ ...claim, hint })),
+  );
+  const isContradicted = studied.some(({ hint, value }) => value === DEFAULTS[hint]);
+  return isContradicted ? undefined : studied[0]?.reason;
 }
 
 function isConsistent({ verification }: Tool): boolean {

@@ -9,7 +9,7 @@ import type { StoredAuditEvent } from '../../gateway/ports/records.ts';
  * the verdicts.
  */
 
-/** A tool as this caller may see it. */
+/** A tool as this caller may see it. What the study observed is public: no caller's arguments are in it. */
 export function hideToolEvidence(identity: Identity, tool: Tool): Tool {
   if (allows(identity, 'admin')) return tool;
   const { verification } = tool;
@@ -63,7 +63,7 @@ function withoutEvidence(
 }
 
 function claimWithoutEvidence(claim: HintClaim): HintClaim {
-  if (claim.kind !== 'observed') return claim;
+  if (claim.kind !== 'observed' || claim.source === 'study') return claim;
   const { reason, ...rest } = claim;
   return rest;
 }
@@ -71,7 +71,7 @@ function claimWithoutEvidence(claim: HintClaim): HintClaim {
 /** Removes from a sentence what observed claims say. */
 function hider(hints: Tool['hints']): (text: string) => string {
   const observed = HINTS.flatMap((hint) => hints[hint].claims)
-    .filter(({ kind, reason }) => kind === 'observed' && reason !== undefined)
+    .filter(({ kind, source, reason }) => kind === 'observed' && source !== 'study' && reason !== undefined)
     .map(({ reason = '' }) => `: ${reason}`);
   return (text) => observed.reduce((shown, reason) => shown.replaceAll(reason, ''), text);
 }

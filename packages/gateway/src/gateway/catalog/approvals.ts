@@ -50,8 +50,8 @@ const LOOK_MS = 5_000;
  */
 export class Approvals {
   readonly options: ApprovalsOptions;
-  /** URL at which people answer in a browser. Undefined if there are no pages. */
-  pageUrl: string | undefined = undefined;
+  /** Base URL of the admin pages, on which people answer. Undefined if there are none. */
+  baseUrl: string | undefined = undefined;
   #store: Promise<Result<ApprovalsInStore, Refusal>> | undefined;
   #endListening: (() => void) | undefined;
   readonly #waiting = new Set<() => void>();

@@ -1,4 +1,5 @@
 import type { HidingRules } from '../../core/policy/hidden-tools.ts';
+import type { FindStop, Stop } from '../../core/stops.ts';
 import { NO_LABELS, NO_POLICY, type Policy, type SessionLabel } from '../../core/policy/policy.ts';
 import type { Identity } from '../../core/subject.ts';
 import { createSteadyClock } from '../../core/token.ts';
@@ -21,6 +22,10 @@ export interface LivePolicy {
   readonly of?: ((identity: Identity) => Policy) | undefined;
   /** What the rules hide from a caller. Absent: nothing. While the store cannot be read, the last known rules count. */
   readonly hidden?: HidingRules | undefined;
+  /** What an operator has stopped, as last known. Absent: nothing. */
+  readonly findStop?: FindStop | undefined;
+  /** The same as a list. */
+  readonly stops?: readonly Stop[] | undefined;
   /** Calls back when what is hidden may have changed. */
   readonly onRules?: ((listener: () => void) => void) | undefined;
   /** Calls must wait for this: decisions are never made on remembered data. */

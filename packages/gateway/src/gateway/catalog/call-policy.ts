@@ -5,7 +5,8 @@ import type { Policy } from '../../core/policy/policy.ts';
 import { POLICY_SETTINGS, getPolicyPreferences } from '../../core/policy/policy-settings.ts';
 import type { PolicyRule } from '../../core/policy/rule.ts';
 import { isTokenPreference, getPreferencesId } from '../../core/policy/token-preferences.ts';
-import { POLICY_RULES, type TokenPreferencesRecord } from '../../core/record.ts';
+import { POLICY_RULES, type RecordKind, STOPS, type TokenPreferencesRecord } from '../../core/record.ts';
+import { compileStops, type FindStop, type Stop } from '../../core/stops.ts';
 import { isStorable, resolveSettings, type SettingSources } from '../../core/resolve-settings.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { Identity } from '../../core/subject.ts';
@@ -17,7 +18,7 @@ import { Listeners } from '../../core/listeners.ts';
 export interface CallPolicyOptions extends Omit<SettingSources, 'stored'> {
   readonly records: Pick<
     RecordReplica,
-    'isKnown' | 'isFresh' | 'unreadable' | 'ready' | 'readAgain' | 'settings' | 'get' | 'onChange'
+    'isKnown' | 'isFresh' | 'unreadable' | 'ready' | 'readAgain' | 'settings' | 'get' | 'stops' | 'onChange'
   >;
   /** Whether preferences and rules may be stored. False if no store existed yet. */
   readonly isStored: boolean;
@@ -32,10 +33,11 @@ const MAX_READ_MS = 2_000;
 export class CallPolicy implements LivePolicy {
   readonly #options: CallPolicyOptions;
   #rules: readonly PolicyRule[];
-  #current: Policy;
+  #current: Policy | undefined;
   /** What the current policy was compiled from. */
   #source: PolicySource | undefined;
   #hidden: HidingRules = () => undefined;
+  #findStop: FindStop | undefined;
   /** What `#hidden` was compiled from. */
   #hidingRules: readonly PolicyRule[] = [];
   readonly #listeners = new Listeners();
@@ -47,35 +49,39 @@ export class CallPolicy implements LivePolicy {
   constructor(options: CallPolicyOptions) {
     this.#options = options;
     this.#rules = options.rules;
-    this.#current = UNKNOWN;
     this.#compile();
     options.records.onChange(({ records, isFirst }) => {
       for (const { kind, id } of records) if (kind === 'token_preferences') this.#own.delete(id);
-      if (isFirst || records.some(({ kind }) => kind === 'setting' || kind === 'policy_rules'))
-        this.#compile();
+      if (isFirst || records.some(({ kind }) => DECISIVE_KINDS.has(kind))) this.#compile();
     });
   }
 
   get current(): Policy {
     // A store without records changes nothing when it is read.
-    if (this.#current === UNKNOWN) this.#compile();
-    return this.#isFresh ? this.#current : UNKNOWN;
+    if (this.#current === undefined) this.#compile();
+    if (!this.#isFresh) return UNREAD;
+    return this.#current ?? (this.#options.records.isKnown ? UNREADABLE : UNREAD);
   }
 
   of(identity: Identity): Policy {
     const { current } = this;
-    if (current === UNKNOWN) return current;
+    if (current === UNREAD || current === UNREADABLE) return current;
     const id = getPreferencesId(identity);
     const own = this.#ownOf(identity)?.policy;
     if (own !== undefined || id === undefined) return own ?? current;
     // The caller's own preferences may be stricter.
     return this.#options.records.unreadable([{ kind: 'token_preferences', id }]) === undefined
       ? current
-      : UNKNOWN;
+      : UNREADABLE;
   }
 
   /** Until the store is read, the rules of the config file and the cached ones count. */
   readonly hidden: HidingRules = (caller) => this.#hidden(caller);
+
+  /** Also while the store cannot be read, and for requests that call no tool. */
+  get findStop(): FindStop | undefined {
+    return this.#findStop;
+  }
 
   readonly onRules = (listener: () => void): void => void this.#listeners.add(listener);
 
@@ -131,6 +137,10 @@ export class CallPolicy implements LivePolicy {
     return stored === undefined ? this.#rules : [...this.#rules, ...stored.rules];
   }
 
+  get stops(): readonly Stop[] {
+    return this.#options.records.stops();
+  }
+
   /** Undefined if the caller has no preferences of its own. */
   #ownOf(identity: Identity): (PolicySource & { readonly policy: Policy }) | undefined {
     const id = getPreferencesId(identity);
@@ -141,7 +151,7 @@ export class CallPolicy implements LivePolicy {
     const settings = this.#settings(record.preferences);
     if (settings === undefined) return undefined;
     // Tokens cannot override who confirms calls.
-    const source = { preferences: getPolicyPreferences(settings), rules: this.#allRules };
+    const source = { preferences: getPolicyPreferences(settings), rules: this.#allRules, stops: this.stops };
     const own = { ...source, policy: compilePolicy(source) };
     this.#own.set(id, own);
     return own;
@@ -159,12 +169,13 @@ export class CallPolicy implements LivePolicy {
 
   #compile(): boolean {
     this.#compileHidden();
+    this.#findStop = this.stops.length === 0 ? undefined : compileStops(this.stops);
     // The operator's preferences may be stricter than the defaults.
     if (!this.#isKnown) return false;
     const settings = this.#settings({});
     if (settings === undefined) return false;
     this.#labelIdleMs = settings['policy.labelIdleMs'];
-    const source = { preferences: getPolicyPreferences(settings), rules: this.#allRules };
+    const source = { preferences: getPolicyPreferences(settings), rules: this.#allRules, stops: this.stops };
     if (JSON.stringify(source) === JSON.stringify(this.#source)) return false;
     this.#source = source;
     this.#own.clear();
@@ -184,17 +195,26 @@ export class CallPolicy implements LivePolicy {
 /** The records that decide on calls of everyone. */
 const DECISIVE: readonly RecordKey[] = [
   POLICY_RULES,
+  STOPS,
   ...Object.keys(POLICY_SETTINGS).map((id): RecordKey => ({ kind: 'setting', id })),
 ];
 
-/** In force until the store has been read. Assay's own tools report that themselves. */
-const UNKNOWN: Policy = {
-  approvals: 'gateway',
-  approver: 'inbox',
-  showWarnings: false,
-  outbound: 'refuse',
-  enforcesLabels: 'all',
-  dependsOnLabels: () => false,
-  decide: ({ tool }) =>
-    tool?.server === undefined ? undefined : { kind: 'refuse', reasons: [{ code: 'preferences_unknown' }] },
-};
+const DECISIVE_KINDS: ReadonlySet<RecordKind> = new Set(DECISIVE.map(({ kind }) => kind));
+
+/** In force while the store cannot be read. */
+const UNREAD: Policy = refuseAllFor('store_away');
+/** In force if rules or preferences in the store are damaged or of a newer version. */
+const UNREADABLE: Policy = refuseAllFor('preferences_unknown');
+
+/** Assay's own tools report the reason themselves. */
+function refuseAllFor(code: 'store_away' | 'preferences_unknown'): Policy {
+  return {
+    approvals: 'gateway',
+    approver: 'inbox',
+    showWarnings: false,
+    outbound: 'refuse',
+    enforcesLabels: 'all',
+    dependsOnLabels: () => false,
+    decide: ({ tool }) => (tool?.server === undefined ? undefined : { kind: 'refuse', reasons: [{ code }] }),
+  };
+}

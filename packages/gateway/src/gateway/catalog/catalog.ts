@@ -29,7 +29,7 @@ const ANNOUNCE_REST = 10;
 
 export interface CatalogDeps extends Omit<ServerDeps, 'onChange'> {
   /** Hides tools from callers. */
-  readonly policy?: Pick<LivePolicy, 'hidden' | 'onRules'> | undefined;
+  readonly policy?: Pick<LivePolicy, 'hidden' | 'onRules' | 'findStop'> | undefined;
 }
 
 /** What a view selects, from which servers, and when it may be shown. */

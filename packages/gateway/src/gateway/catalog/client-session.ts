@@ -1,4 +1,6 @@
+import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
+import type { Result } from '@assay-mcp/kit/result';
 import type { NotificationMessage } from '@assay-mcp/protocol/message';
 import { findTaskIdsInNote } from '@assay-mcp/protocol/tasks';
 import type { ClientProfile, ServerRequest } from '../ports/link.ts';
@@ -12,6 +14,13 @@ export interface ClientSession {
   readonly ask: (serverRequest: ServerRequest) => void;
   /** Receives notifications of its own servers that belong to none of its requests. */
   notify(note: NotificationMessage): void;
+  /**
+   * Called before a process of its own starts, if the session may have had one in another process of Assay.
+   * SERVER_STATE_LOST
+   */
+  readonly startProcess?: (server: string) => Promise<Result<undefined, Refusal>>;
+  /** Whether its own process at a server is here. Undefined if it has none. */
+  readonly hasProcess?: (server: string) => boolean | undefined;
 }
 
 /** A client whose own process only passes its messages on to this gateway (`assay stdio --attach`). */

@@ -16,7 +16,12 @@ import { labelSession, notifySession, type ClientSession } from './client-sessio
 import type { LinkChoice } from './link-choice.ts';
 import type { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { AddLabels } from './server-labels.ts';
-import { ServerRequestRouter, refuseServerRequest } from './server-request-router.ts';
+import {
+  ServerRequestRouter,
+  refuseIfStopped,
+  refuseServerRequest,
+  type StopSource,
+} from './server-request-router.ts';
 import type { StartLimiter } from './start-limiter.ts';
 import type { TwinDenials, TwinCall } from './twin-denials.ts';
 import { UpstreamLogLevel } from './upstream-log-level.ts';
@@ -38,6 +43,7 @@ interface PrivateLinkOptions extends PrivateLinkRequest {
   readonly spec: ServerSpec;
   readonly denials?: TwinDenials | undefined;
   readonly addLabels?: AddLabels | undefined;
+  readonly policy?: StopSource | undefined;
   readonly starts?: StartLimiter | undefined;
   readonly subscriptions: ResourceSubscriptions;
   /** `closed` resolves when its process is gone. */
@@ -57,6 +63,8 @@ export class PrivateLink {
   readonly #closing = new AbortController();
   #users = 0;
   readonly #logs: UpstreamLogLevel;
+  /** The end of the last call that was given its turn. */
+  #turn: Promise<unknown> = Promise.resolve();
   #closeCause: Cause | undefined;
   #ending: Cause | undefined;
   #closed: Promise<void> | undefined;
@@ -87,6 +95,24 @@ export class PrivateLink {
   /** Whether it is the twin of its server. */
   get isTwin(): boolean {
     return this.#options.choice.rights !== undefined;
+  }
+
+  get hasEnded(): boolean {
+    return this.#ending !== undefined;
+  }
+
+  /** Why it has ended. */
+  get ending(): Cause | undefined {
+    return this.#ending;
+  }
+
+  /** Resolves when no earlier call has its turn, with a function that ends the turn. */
+  async takeTurn(): Promise<() => void> {
+    const before = this.#turn;
+    const { promise, resolve } = Promise.withResolvers<undefined>();
+    this.#turn = promise;
+    await before;
+    return () => resolve(undefined);
   }
 
   get hasSession(): boolean {
@@ -168,7 +194,7 @@ export class PrivateLink {
   }
 
   async #connect(): Promise<Cause | undefined> {
-    const { spec, connect, choice, session, log } = this.#options;
+    const { spec, connect, choice, session, log, policy } = this.#options;
     const events: LinkEvents = {
       // Clients see the lists of the shared link.
       changed: () => undefined,
@@ -176,8 +202,8 @@ export class PrivateLink {
       missed: () => this.subscriptions.missed(),
       drained: () => undefined,
       ended: (cause) => void this.close(cause),
-      requested: (serverRequest) => this.#asked(serverRequest),
-      notified: (note) => notifySession(session, note),
+      requested: refuseIfStopped(spec.name, policy, (serverRequest) => this.#asked(serverRequest)),
+      notified: (note) => policy?.findStop?.(spec.name) === undefined && notifySession(session, note),
     };
     const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(START_LIMIT_MS)]);
     const { profile: client, rights, isForAll: isShared = false } = choice;

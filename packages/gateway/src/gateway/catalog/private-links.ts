@@ -8,13 +8,14 @@ import { TWIN_RIGHTS } from '@assay-mcp/sandbox/rights';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { Settings } from '../../core/settings.ts';
 import { computeIdleStopMs } from '../../core/supervision.ts';
-import { startsProcess } from '../../core/sources/source-kinds.ts';
+import { getSourceKind, startsProcess } from '../../core/sources/source-kinds.ts';
 import type { Connect, Link, UpstreamRequest } from '../ports/link.ts';
 import type { Log } from '../ports/log.ts';
 import { type LinkChoice, toTwinKey } from './link-choice.ts';
 import { PrivateLink, START_LIMIT_MS, type PrivateLinkRequest } from './private-link.ts';
 import { ResourceSubscriptions } from './resource-subscriptions.ts';
 import type { AddLabels } from './server-labels.ts';
+import type { StopSource } from './server-request-router.ts';
 import type { StartLimiter } from './start-limiter.ts';
 import type { TwinDenials } from './twin-denials.ts';
 
@@ -24,6 +25,7 @@ export interface PrivateLinksDeps {
   readonly log: Log;
   readonly denials?: TwinDenials | undefined;
   readonly addLabels?: AddLabels | undefined;
+  readonly policy?: StopSource | undefined;
   readonly starts?: StartLimiter | undefined;
   /** The setting `servers.idleMs`. */
   readonly idleMs?: number | undefined;
@@ -89,6 +91,8 @@ export class PrivateLinks {
     vain = 0,
   ): Promise<Result<PrivateLink, Refusal>> {
     const { choice } = request;
+    const started = await this.#startsForSession(request);
+    if (started?.ok === false) return started;
     const known = choice.kind === 'own' ? this.#byKey.get(choice.key) : undefined;
     const link =
       known?.isTaken === true
@@ -98,7 +102,7 @@ export class PrivateLinks {
     link.hold();
     if (link.link !== undefined) return ok(link);
     const server = this.#deps.spec().name;
-    const opened = await Promise.race([link.opened, outOf(patience, link.opened)]);
+    const opened = await Promise.race([link.opened, waitForLimit(patience, link.opened)]);
     if (opened === undefined) return ok(link);
     link.release();
     if ('code' in opened) return err(refusalOf(opened, server));
@@ -107,6 +111,17 @@ export class PrivateLinks {
         ? { code: 'SERVER_UNAVAILABLE', server, cause: { code: 'SERVER_NOT_READY' } }
         : { code: 'CANCELLED' },
     );
+  }
+
+  /** Undefined if the process runs already, or keeps nothing for a session. */
+  #startsForSession({
+    choice,
+    session,
+  }: PrivateLinkRequest): Promise<Result<undefined, Refusal>> | undefined {
+    if (choice.kind !== 'own' || this.#byKey.has(choice.key)) return undefined;
+    const { name, isolation, transport } = this.#deps.spec();
+    const keepsState = isolation === 'session' && this.#startsProcess && !getSourceKind(transport).isConfined;
+    return keepsState ? session?.startProcess?.(name) : undefined;
   }
 
   /** The client's open link, if any. */
@@ -164,7 +179,7 @@ export class PrivateLinks {
     // Processes that are still ending count, too: a client could fill the machine with them by reconnecting.
     if (this.#closing.size >= max) return undefined;
     if (this.#all.size >= max && !this.#evictFor(request)) return undefined;
-    const { connect, log, denials, addLabels, starts } = this.#deps;
+    const { connect, log, denials, addLabels, policy, starts } = this.#deps;
     const { choice } = request;
     const spec = (choice.kind === 'own' ? choice.spec : undefined) ?? this.#deps.spec();
     const lasting = isLasting(request) ? request : undefined;
@@ -183,6 +198,7 @@ export class PrivateLinks {
       log,
       denials,
       addLabels,
+      policy,
       starts: this.#startsProcess ? starts : undefined,
       ...request,
       subscriptions,
@@ -313,14 +329,15 @@ function refusalOf(cause: Cause, server: string): Refusal {
     : { code: 'SERVER_UNREACHED', server, cause };
 }
 
-/** Resolves on timeout or cancellation, if the link has not settled by then. */
-function outOf(
+/** Resolves on timeout or cancellation, unless the other promise settles first. */
+export function waitForLimit(
   { timeoutMs, cancellation }: Patience,
   settled: Promise<unknown>,
 ): Promise<{ readonly isLate: boolean }> {
   return new Promise((resolve) => {
     const timer = setTimeout(() => resolve({ isLate: true }), timeoutMs);
     const cancelled = (): void => resolve({ isLate: false });
+    if (cancellation?.isCancelled === true) cancelled();
     cancellation?.addListener(cancelled);
     void settled.then(() => {
       clearTimeout(timer);

@@ -36,8 +36,8 @@ export interface Edit<T> {
 
 /** The part of a change that only takes rights away. It applies in this process even if it cannot be stored. */
 export interface Lowering {
-  readonly record: RecordChange<'tool' | 'trust'>;
+  readonly record: RecordChange<'tool' | 'trust' | 'stops'>;
   /** The kind of object that messages name. */
-  readonly kind: 'tool' | 'gateway';
+  readonly kind: 'tool' | 'gateway' | 'stop';
   readonly name: string;
 }

@@ -1,8 +1,9 @@
 import { findUnsavedReason } from '../../core/errors.ts';
 import { Freshness } from '../../core/freshness.ts';
 import { Listeners } from '../../core/listeners.ts';
-import type { RecordBodies, RecordKind, SettingValue } from '../../core/record.ts';
+import { type RecordBodies, type RecordKind, type SettingValue, STOPS } from '../../core/record.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import type { Stop } from '../../core/stops.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { Log } from '../ports/log.ts';
 import type {
@@ -53,7 +54,7 @@ export class RecordReplica {
   #reading: Promise<Result<undefined, Refusal>> | undefined;
   readonly #listeners = new Listeners<[RecordsChange]>();
   /** Records that take rights away and could not be stored. They apply until stored, or until this process ends. */
-  readonly #unsaved = new Map<string, RecordChange<'tool' | 'trust'>>();
+  readonly #unsaved = new Map<string, Lowering['record']>();
 
   constructor(options: RecordReplicaOptions) {
     this.#options = options;
@@ -118,6 +119,13 @@ export class RecordReplica {
   trust(id: string): RecordBodies['trust'] | undefined {
     const unsaved = this.#unsaved.get(keyOf({ kind: 'trust', id }));
     return unsaved?.kind === 'trust' ? unsaved.body : this.get('trust', id);
+  }
+
+  /** What is stopped, including what could not be stored. */
+  stops(): readonly Stop[] {
+    const stored = this.get(STOPS.kind, STOPS.id)?.stops ?? [];
+    const unsaved = this.#unsaved.get(keyOf(STOPS));
+    return unsaved?.kind === 'stops' ? [...stored, ...(unsaved.body?.stops ?? [])] : stored;
   }
 
   /** All existing records of a kind. */
@@ -185,6 +193,7 @@ export class RecordReplica {
       });
       if (!done.ok) return err(this.#lowered(lowers, done.error));
       if (done.value !== undefined) {
+        if (changes.some(({ kind }) => kind === 'stops')) this.#unsaved.delete(keyOf(STOPS));
         await this.#takeCommitted(changes, done.value.revision, store.value);
         return ok(edited.value.afterCommit?.(done.value) ?? edited.value.value);
       }
@@ -290,7 +299,8 @@ export class RecordReplica {
     const records = read.filter((one) => (this.#tables.find(one.kind, one.id)?.revision ?? 0) < one.revision);
     for (const record of records) {
       this.#tables.put(record);
-      this.#unsaved.delete(keyOf(record));
+      // What another process stores does not include the stops of this one.
+      if (record.kind !== 'stops') this.#unsaved.delete(keyOf(record));
       this.#unreadable.delete(keyOf(record));
       this.#newest = Math.max(this.#newest, record.revision);
     }
@@ -305,7 +315,7 @@ export class RecordReplica {
   #passOver(record: UnreadableRecord): void {
     const { kind, id, reason } = record;
     this.#unreadable.set(keyOf(record), record);
-    this.#options.log.error('a record of the store is not understood, and has no effect here', {
+    this.#options.log.error('ignoring a stored record of an unknown kind or version', {
       kind,
       id,
       reason,
@@ -361,6 +371,8 @@ class RecordTables {
     setting: new Map(),
     token_preferences: new Map(),
     policy_rules: new Map(),
+    stops: new Map(),
+    notices: new Map(),
   };
 
   find<K extends RecordKind>(kind: K, id: string): StoredRecord<K> | undefined {

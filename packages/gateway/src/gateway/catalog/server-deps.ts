@@ -3,6 +3,7 @@ import type { FixedLimits } from '../../core/fixed-limits.ts';
 import type { Settings } from '../../core/settings.ts';
 import type { SoleClient } from './client-session.ts';
 import type { StartLimiter } from './start-limiter.ts';
+import type { StopSource } from './server-request-router.ts';
 import type { AddLabels } from './server-labels.ts';
 import type { ToolClaims } from './tool-claims.ts';
 import type { TwinDenials } from './twin-denials.ts';
@@ -49,6 +50,8 @@ export interface ServerDeps {
   readonly denials?: TwinDenials | undefined;
   /** Records what callers have seen. Undefined: nothing is recorded. */
   readonly addLabels?: AddLabels | undefined;
+  /** Undefined: nothing is ever stopped. */
+  readonly policy?: StopSource | undefined;
   /** Undefined: no server needs a sign-in. */
   readonly credentials?: Pick<Credentials, 'isPersonal'> | undefined;
 }

@@ -1,5 +1,6 @@
 import { toRpcError } from '../../core/errors.ts';
 import type { Refusal } from '../../core/refusal.ts';
+import type { FindStop } from '../../core/stops.ts';
 import { Slots } from '../../core/slots.ts';
 import { LOCAL_USER } from '../../core/subject.ts';
 import type { ClientSession } from './client-session.ts';
@@ -45,6 +46,37 @@ const SEVERAL_CALLS: Refusal = {
   code: 'CLIENT_SILENT',
   reason: 'several of its calls are in progress, and nothing says to which one the request belongs',
 };
+
+/** What an operator has stopped, as it is now. */
+export interface StopSource {
+  readonly findStop?: FindStop | undefined;
+}
+
+/** Refuses the requests of a stopped server, and the answers to those it had made before it was stopped. */
+export function refuseIfStopped(
+  server: string,
+  source: StopSource | undefined,
+  handle: ServerRequestHandler,
+): ServerRequestHandler {
+  const refuse = (serverRequest: ServerRequest): boolean => {
+    const stop = source?.findStop?.(server);
+    if (stop !== undefined) refuseServerRequest(serverRequest, { code: 'CALL_STOPPED', stop });
+    return stop !== undefined;
+  };
+  return (serverRequest) => {
+    if (refuse(serverRequest)) return;
+    handle({
+      message: serverRequest.message,
+      answer: (answer) => {
+        if (!refuse(serverRequest)) serverRequest.answer(answer);
+      },
+      progress: (note) => {
+        if (source?.findStop?.(server) === undefined) serverRequest.progress(note);
+      },
+      onWithdrawn: (listener) => serverRequest.onWithdrawn(listener),
+    });
+  };
+}
 
 /** Answers a server request with an error, by default METHOD_UNKNOWN. */
 export function refuseServerRequest(serverRequest: ServerRequest, what?: Refusal): void {

@@ -124,6 +124,11 @@ export class Server {
     return this.#spec;
   }
 
+  /** Whether an operator has stopped it, so that nothing is sent to it. */
+  get isStopped(): boolean {
+    return this.#deps.policy?.findStop?.(this.spec.name) !== undefined;
+  }
+
   /** Whether each subject signs in there separately. */
   get isPersonal(): boolean {
     return this.#deps.credentials?.isPersonal(this.#spec) ?? false;
@@ -366,7 +371,9 @@ export class Server {
     const end = Promise.withResolvers<Cause>();
     this.#endConnection = end.resolve;
     this.sharedRequests?.restart(this.#deps.hasAttached?.() === true);
-    const other = createSharedLinkClient(this.spec, this.#deps.sole, this);
+    const other = createSharedLinkClient(this.spec, this.#deps.sole, {
+      ...{ sole: this.sole, sharedRequests: this.sharedRequests, policy: this.#deps.policy },
+    });
     const events: LinkEvents = {
       changed: (kind) => this.lists.changed(kind),
       updated: (uri, note) => this.subscriptions.updated(uri, note),
@@ -432,10 +439,8 @@ export class Server {
     if (isNeeded || computeIdleStopMs(this.#usage, nowMs) > 0) return this.#checkIdleLater();
     const { keptState: lost, lastUsedMs } = this.#usage;
     const unusedMs = Math.round(nowMs - lastUsedMs);
-    const message =
-      lost === undefined
-        ? 'server is idle: its process was stopped, as it was not used, and the next call starts it'
-        : 'server is idle: its process was stopped, as it was not used. What it kept in memory is lost, and the next call starts it';
+    const kept = lost === undefined ? ', and' : '. What it kept in memory is lost, and';
+    const message = `server is idle: its process was stopped, as it was not used${kept} the next call starts it`;
     this.#deps.log.info(message, { server: this.spec.name, unusedMs, ...(lost && { keptState: lost }) });
     this.#become({ kind: 'unneeded', lost });
     this.#endConnection({ code: 'LINK_IDLE' });
@@ -455,10 +460,8 @@ export class Server {
   #remember({ era, version, capabilities }: Link): void {
     if (!this.lists.isComplete) return;
     const { inventory, instructions, asksClient } = this;
-    const snapshot = {
-      ...{ era, version, capabilities, inventory, asksClient },
-      instructions: instructions.declared?.text,
-    };
+    const { text } = instructions.declared ?? {};
+    const snapshot = { era, version, capabilities, inventory, asksClient, instructions: text };
     this.#deps.memory.remember(this.spec, snapshot);
   }
 

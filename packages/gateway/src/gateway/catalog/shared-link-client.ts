@@ -1,7 +1,13 @@
 import type { ServerSpec } from '../../core/server-spec.ts';
 import type { LinkEvents, OpenOptions } from '../ports/link.ts';
 import { notifySession, type SoleClient } from './client-session.ts';
-import { answerEmpty, EMPTY_CLIENT, type ServerRequestRouter } from './server-request-router.ts';
+import {
+  answerEmpty,
+  EMPTY_CLIENT,
+  refuseIfStopped,
+  type ServerRequestRouter,
+  type StopSource,
+} from './server-request-router.ts';
 import type { SharedRequests } from './shared-requests.ts';
 
 /** The client that a server sees on its shared link. */
@@ -15,6 +21,8 @@ export interface SharedLinkClient {
 interface RequestTargets {
   readonly sole: ServerRequestRouter | undefined;
   readonly sharedRequests: SharedRequests | undefined;
+  /** A stopped server reaches no client, except through calls that were in progress. */
+  readonly policy?: StopSource | undefined;
 }
 
 const NOBODY: SharedLinkClient = { profile: undefined, isShared: true, events: {} };
@@ -32,15 +40,16 @@ const LISTS: SharedLinkClient = {
 export function createSharedLinkClient(
   spec: ServerSpec,
   sole: SoleClient | undefined,
-  { sole: router, sharedRequests }: RequestTargets,
+  { sole: router, sharedRequests, policy }: RequestTargets,
 ): SharedLinkClient {
+  const isStopped = (): boolean => policy?.findStop?.(spec.name) !== undefined;
   if (sole === undefined && sharedRequests?.isOffered === true)
     return {
       profile: EMPTY_CLIENT,
       isShared: true,
       events: {
-        requested: sharedRequests.handle,
-        notified: (note) => notifySession(sharedRequests.session, note),
+        requested: refuseIfStopped(spec.name, policy, sharedRequests.handle),
+        notified: (note) => !isStopped() && notifySession(sharedRequests.session, note),
       },
     };
   if (sole === undefined) return spec.isolation === 'session' ? LISTS : NOBODY;
@@ -48,6 +57,9 @@ export function createSharedLinkClient(
   return {
     profile: sole.profile,
     isShared: false,
-    events: { requested: router?.handle, notified: (note) => notifySession(sole.sessionFor(spec), note) },
+    events: {
+      requested: router && refuseIfStopped(spec.name, policy, router.handle),
+      notified: (note) => !isStopped() && notifySession(sole.sessionFor(spec), note),
+    },
   };
 }

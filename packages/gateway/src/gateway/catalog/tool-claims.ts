@@ -29,6 +29,7 @@ import { getDeclared, getDigest } from './definition-facts.ts';
 import { getAspects, getDefinitionSource, findRestTool, getDeclarer } from './definition-source.ts';
 import type { RecordReplica } from './record-replica.ts';
 import { findSuspendedHints, toToolDrift, type ToolDrift } from './tool-drift.ts';
+import type { StudyClaims } from './study-claims.ts';
 import { withholdUnstored, type UnstoredDefinitions } from './unstored-definitions.ts';
 
 /** What operators say about a tool, as lists and calls need it. */
@@ -51,6 +52,7 @@ export class ToolClaims {
   readonly #records: RecordReplica | undefined;
   readonly #prose: ProsePolicy;
   readonly #unstored: UnstoredDefinitions | undefined;
+  readonly #study: StudyClaims | undefined;
   /** Tool records, by server and then by the server's own tool name. */
   readonly #byServer = new Map<string, Map<string, ToolRecord>>();
   readonly #places = new Map<string, ToolRecord>();
@@ -67,10 +69,16 @@ export class ToolClaims {
     records: RecordReplica | undefined,
     prose: ProsePolicy = 'flag',
     unstored?: UnstoredDefinitions,
+    study?: StudyClaims,
   ) {
     this.#records = records;
     this.#prose = prose;
     this.#unstored = unstored;
+    this.#study = study;
+    study?.onChange(() => {
+      this.#revision += 1;
+      this.#listeners.notify();
+    });
     unstored?.onChange(() => this.#listeners.notify());
     for (const record of records?.all('tool') ?? []) this.#take(record.id, record);
     records?.onChange(({ records: changed }) => {
@@ -96,10 +104,11 @@ export class ToolClaims {
   settingsOf(spec: ServerSpec, definition: Definition): OperatorSettings | undefined {
     const record = this.toolRecordOf(spec, definition);
     // Spares thousands of tools with a changed definition the rest.
-    if (!getSourceKind(spec.transport).isBuiltIn && (record === undefined || !affectsLists(record)))
-      return undefined;
+    const study = this.studyOf(spec, definition);
+    const isPlainRecord = record === undefined || !affectsLists(record);
+    if (!getSourceKind(spec.transport).isBuiltIn && isPlainRecord && study.length === 0) return undefined;
     const known = this.#settings.get(definition);
-    if (known !== undefined && known.record === record) return known.settings;
+    if (known !== undefined && known.record === record && known.study === study) return known.settings;
     const members = this.#membersOf(spec, definition, record);
     const isDisabled = record?.isDisabled === true;
     const name = record?.publicName;
@@ -107,7 +116,7 @@ export class ToolClaims {
     const fresh = isPlain ? undefined : { isDisabled, members, ...(name !== undefined && { name }) };
     // Author, time and reason of a change do not affect lists.
     const settings = JSON.stringify(fresh) === JSON.stringify(known?.settings) ? known?.settings : fresh;
-    this.#settings.set(definition, { record, settings });
+    this.#settings.set(definition, { record, study, settings });
     return settings;
   }
 
@@ -134,10 +143,12 @@ export class ToolClaims {
   resolvedOf(spec: ServerSpec, definition: Definition): ResolvedHints {
     const record = this.toolRecordOf(spec, definition);
     const { value: isTrusted } = this.trustOf(spec);
+    const study = this.studyOf(spec, definition);
     const known = this.#resolved.get(definition);
-    if (known !== undefined && known.record === record && known.isTrusted === isTrusted) return known.hints;
+    if (known?.record === record && known?.isTrusted === isTrusted && known.study === study)
+      return known.hints;
     const hints = this.resolvedWith(spec, definition, isTrusted);
-    this.#resolved.set(definition, { record, isTrusted, hints });
+    this.#resolved.set(definition, { record, isTrusted, study, hints });
     return hints;
   }
 
@@ -149,12 +160,23 @@ export class ToolClaims {
       ...inferClaims(spec, definition, { record, isTrusted }),
       ...toOverrideClaims(record, this.currentDefinitionOf(spec, definition)),
       ...toObservedClaims(record?.verification),
+      ...this.studyOf(spec, definition),
     ];
     const drift = record?.drift?.digest === getDigest(definition) ? record.drift : undefined;
     return resolveHints(claims, getDigest(definition), {
       isMade: getSourceKind(spec.transport).isBuiltIn,
       ...(drift !== undefined && { takenBack: listRaisedHints(drift) }),
     });
+  }
+
+  /** What the study that ships with Assay observed of this definition. */
+  studyOf(spec: ServerSpec, definition: Definition): readonly Claim[] {
+    return this.#study?.claimsOf(spec, definition) ?? NOTHING_STUDIED;
+  }
+
+  /** Resolves when `studyOf` is final for a server. */
+  async studied(spec: ServerSpec): Promise<void> {
+    await this.#study?.settled(spec);
   }
 
   /** Names of the tools that keep state in memory, as seen by a verification. Called for each call of a twin. */
@@ -292,6 +314,8 @@ function isWithoutNetwork({ transport }: ServerSpec, hints: ResolvedHints): bool
   return computeTwinRights(hints) === 'read';
 }
 
+const NOTHING_STUDIED: readonly Claim[] = [];
+
 /** Only the servers' declarations, without operators. */
 export const DECLARED_ALONE: ToolClaims = new ToolClaims(undefined);
 
@@ -303,12 +327,14 @@ interface NamedText {
 
 interface Known {
   readonly record: ToolRecord | undefined;
+  readonly study: readonly Claim[];
   readonly settings: OperatorSettings | undefined;
 }
 
 interface Resolved {
   readonly record: ToolRecord | undefined;
   readonly isTrusted: boolean;
+  readonly study: readonly Claim[];
   readonly hints: ResolvedHints;
 }
 

@@ -47,12 +47,17 @@ const CALL_MS = 5_000;
 const SETTLE_MS = 300;
 const LATE_MS = 2_000;
 const TRACE_MS = 2_000;
+/** Time in ms without a call, in which a server shows what it changes by itself. */
+const IDLE_MS = 1_500;
 /** A tool is observed again after this time in ms at the earliest. */
 const AGAIN_MS = 60_000;
 const MAX_OBSERVING = 2;
 /** Maximum number of destinations noted per tool. */
 const MAX_TARGETS = 100;
 const MAX_ARGS_LENGTH = 500;
+
+/** How what a call does is seen when it is repeated. */
+type Mechanism = 'syscall_trace' | 'overlay';
 
 interface Observed {
   readonly atMs: number;
@@ -95,6 +100,14 @@ export class TwinDenials {
       void this.#record(call, denial, [denial]);
   }
 
+  /**
+   * Finds out whether a call changes files, after something was changed during one in a twin whose changes are discarded:
+   * that may have been a late effect of another call, or the server itself.
+   */
+  discarded(call: TwinCall): void {
+    void this.#observe(call, { kind: 'write' }, SETTLE_MS, 'overlay');
+  }
+
   /** Examines why a twin ended while no call was waiting. */
   late(call: TwinCall, cause: Cause): void {
     const reported = 'stderr' in cause && cause.stderr !== undefined && findDenial(cause.stderr, call.rights);
@@ -108,24 +121,34 @@ export class TwinDenials {
   }
 
   /** Undefined if this cannot be observed on this machine or now. */
-  #observe(call: TwinCall, { kind }: Denial, settleMs: number): Observed['denials'] {
+  #observe(
+    call: TwinCall,
+    { kind }: Denial,
+    settleMs: number,
+    mechanism: Mechanism = 'syscall_trace',
+  ): Observed['denials'] {
     const ofTool = this.#observed.get(call.definition) ?? new Map<Denial['kind'], Observed>();
     const known = ofTool.get(kind);
     const atMs = performance.now();
     if (known !== undefined && atMs < known.atMs + AGAIN_MS) return known.denials;
     if (this.#observing >= MAX_OBSERVING) return Promise.resolve(undefined);
-    const denials = this.#observeNow(call, settleMs);
+    const denials = this.#observeNow(call, settleMs, mechanism);
     this.#observed.set(call.definition, ofTool.set(kind, { atMs, denials }));
     return denials;
   }
 
-  async #observeNow(call: TwinCall, settleMs: number): Promise<readonly Denial[] | undefined> {
+  async #observeNow(
+    call: TwinCall,
+    settleMs: number,
+    mechanism: Mechanism,
+  ): Promise<readonly Denial[] | undefined> {
     this.#observing += 1;
     try {
-      const found = await repeated(this.#options.connect, call, settleMs);
+      const repeat = mechanism === 'overlay' ? repeatDiscarding : repeated;
+      const found = await repeat(this.#options.connect, call, settleMs);
       if (!found.ok) return undefined;
       const [first] = found.value;
-      if (first !== undefined) await this.#record(call, first, found.value);
+      if (first !== undefined) await this.#record(call, first, found.value, mechanism);
       return found.value;
     } catch {
       return undefined;
@@ -135,7 +158,12 @@ export class TwinDenials {
   }
 
   /** Tells the operator, and keeps what the kernel reported as an observed contradiction. */
-  async #record(call: TwinCall, denial: Denial, seen: readonly ObservedDenial[] | undefined): Promise<void> {
+  async #record(
+    call: TwinCall,
+    denial: Denial,
+    seen: readonly ObservedDenial[] | undefined,
+    mechanism: Mechanism = 'syscall_trace',
+  ): Promise<void> {
     const { log, records, mask, nowMs } = this.#options;
     const { spec, definition } = call;
     const message = mask(`stopped from ${formatDenial(denial)}`);
@@ -154,7 +182,8 @@ export class TwinDenials {
         name,
         overrides: {},
       };
-      const verification = seen && contradictedBy(call, { before: before.verification, seen, atMs, mask });
+      const verification =
+        seen && contradictedBy(call, { before: before.verification, seen, atMs, mask, mechanism });
       return ok({
         value: undefined,
         changes: [
@@ -210,6 +239,40 @@ async function repeated(
   return denials === undefined ? err(undefined) : ok(denials.filter(({ atMs }) => atMs >= sentMs));
 }
 
+/**
+ * Repeats a call in a twin of its own whose changes are discarded, and returns what it changed. What the server changes
+ * without a call is left out.
+ */
+async function repeatDiscarding(
+  connect: Connect,
+  { spec, request }: TwinCall,
+  settleMs: number,
+): Promise<Result<readonly ObservedDenial[], undefined>> {
+  const ended = Promise.withResolvers<undefined>();
+  const opened = await connect(spec, {
+    events: { ...NO_EVENTS, ended: () => ended.resolve(undefined) },
+    signal: AbortSignal.timeout(START_MS),
+    ...{ client: undefined, isShared: true, rights: 'read', discards: true },
+  });
+  if (!opened.ok) return err(undefined);
+  const link = opened.value;
+  try {
+    await pause(IDLE_MS);
+    const idle = await link.discarded?.look();
+    const atMs = Date.now();
+    const asked = { ...buildOwnUpstreamRequest(request.message, CALL_MS), ...request };
+    await Promise.race([link.send(asked), ended.promise]);
+    await pause(settleMs);
+    const looked = await link.discarded?.look();
+    if (looked === undefined) return err(undefined);
+    const usual = new Set(idle?.changes.map(({ path }) => path));
+    const changed = looked.changes.filter(({ path, isCertain }) => isCertain && !usual.has(path));
+    return ok(changed.map(({ path }) => ({ kind: 'write', target: path, atMs })));
+  } finally {
+    await link.close({ code: 'LINK_CLOSED' });
+  }
+}
+
 const NO_EVENTS: Omit<LinkEvents, 'ended'> = {
   changed: () => undefined,
   updated: () => undefined,
@@ -224,12 +287,13 @@ interface Contradiction {
   readonly seen: readonly ObservedDenial[];
   readonly atMs: number;
   readonly mask: (text: string) => string;
+  readonly mechanism: Mechanism;
 }
 
 /** Of an open-world tool only changes of files count, because it was repeated without its network. */
 function contradictedBy(
   { definition, rights, request: { message } }: TwinCall,
-  { before, seen, atMs, mask }: Contradiction,
+  { before, seen, atMs, mask, mechanism }: Contradiction,
 ): ToolVerification | undefined {
   const counted = seen.filter(({ kind }) => kind === 'write' || rights === 'read');
   if (counted.length === 0) return undefined;
@@ -248,7 +312,7 @@ function contradictedBy(
     atMs,
     author: known?.author ?? 'sandbox',
     server: known?.server ?? { name: '', version: '', packageDigest: '' },
-    mechanisms: [...new Set([...(known?.mechanisms ?? []), 'enforcement', 'syscall_trace'])],
+    mechanisms: [...new Set([...(known?.mechanisms ?? []), 'enforcement', mechanism])],
     // The first denial of each kind is kept.
     hints: { ...known?.hints, ...Object.fromEntries(hints.toReversed()) },
     ...(known?.keepsState && { keepsState: true }),

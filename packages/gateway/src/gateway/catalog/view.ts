@@ -52,8 +52,8 @@ export interface ViewFilter {
   readonly sharesMode?: boolean;
   /** The view of one client, if clients see different things at this endpoint. */
   readonly forClient?: ((client: string) => View) | undefined;
-  /** Called when the client of this view is gone. */
-  readonly left?: () => void;
+  /** Called when the client of this view is gone. `isOver`: it cannot come back. */
+  readonly left?: (isOver: boolean) => void;
 }
 
 /** Maximum number of callers whose views are kept, apart from those that listen for changes. */
@@ -304,21 +304,32 @@ export class View {
   async requestLogLevel(level: string, client?: ClientSession): Promise<void> {
     const own = (server: Server): Promise<void> | undefined =>
       client && server.privateLinks.requestLogLevel(client.id, level);
-    await Promise.all(this.capable.map(async (server) => own(server) ?? server.requestLogLevel(level)));
+    const running = this.capable.filter(({ isStopped }) => !isStopped);
+    await Promise.all(running.map(async (server) => own(server) ?? server.requestLogLevel(level)));
   }
 
   /** Sends a client's notification to all servers that have a link on its behalf. */
   say(client: ClientSession, note: Buffer): void {
-    for (const { privateLinks, sole, link, sharedRequests } of this.capable) {
+    for (const { privateLinks, sole, link, sharedRequests, isStopped } of this.capable) {
+      if (isStopped) continue;
       const isOnlyClient = sole !== undefined || sharedRequests?.isOnlyUser(client.id) === true;
       (isOnlyClient ? link : privateLinks.find(client.id))?.notify(note);
     }
   }
 
-  /** Closes the links that were opened for a client that is gone. */
-  forget(session: string): void {
+  /**
+   * Closes the links that were opened for a client that is gone. `isOver`: its session cannot continue, here or at another
+   * replica, so what it has chosen is forgotten too.
+   */
+  forget(session: string, isOver: boolean): void {
     for (const { privateLinks } of this.capable) privateLinks.end(session, { code: 'CLIENT_GONE' });
-    this.#filter?.left?.();
+    this.#filter?.left?.(isOver);
+  }
+
+  /** Closes the process of a client at a server, as its session goes on with one at another replica. */
+  giveUpProcess(session: string, name: string): void {
+    for (const { spec, privateLinks } of this.capable)
+      if (spec.name === name) privateLinks.closeWhenUnused(session, { code: 'CLIENT_GONE' });
   }
 
   /** Calls back with the lists that have changed for clients of this view. Returns a function that unsubscribes. */

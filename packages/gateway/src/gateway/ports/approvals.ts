@@ -94,8 +94,16 @@ export interface ApprovalStore {
     binding: ApprovalBinding,
     nowMs: number,
   ): Promise<Result<StoredApproval | undefined, Refusal>>;
+  /** How many approvals are pending, and when the oldest of them was requested. */
+  pendingApprovals(nowMs: number): Promise<Result<PendingCount, Refusal>>;
   /** Newest first. */
   approvals(query: ApprovalQuery): Promise<Result<readonly StoredApproval[], Refusal>>;
+}
+
+export interface PendingCount {
+  readonly count: number;
+  /** Undefined if there is none. */
+  readonly sinceMs: number | undefined;
 }
 
 export interface ApprovalLimits {

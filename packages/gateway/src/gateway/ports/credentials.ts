@@ -60,6 +60,8 @@ export interface SignInRequest {
   readonly opensBrowser: boolean;
   /** Called once with the address to visit and its issuer. */
   readonly onAddress: (address: string, issuer: string, isOpened: boolean) => void;
+  /** Whether a line can be pasted. */
+  readonly acceptsPasted: boolean;
   /**
    * Resolves with a pasted line: the address where the browser ended up, or the code in it. Undefined if none will
    * come.

@@ -4,7 +4,7 @@ import type { ResolvedHints } from '../../core/hints/resolve.ts';
 import type { ToolFacts } from '../../core/hints/tool-facts.ts';
 import type { Result } from '@assay-mcp/kit/result';
 import type { TwinRights } from '@assay-mcp/sandbox/rights';
-import type { ObservedDenial } from '@assay-mcp/sandbox/denial';
+import type { DiscardedFiles, ObservedDenial } from '@assay-mcp/sandbox/denial';
 import type { ServerSpec, Transport, TransportOf } from '../../core/server-spec.ts';
 import type { Cause } from '../../core/cause.ts';
 import type { Era } from '@assay-mcp/protocol/eras';
@@ -118,6 +118,8 @@ export interface Link {
   readonly resources?: ResourceStream | undefined;
   /** The last connections that its sandbox refused. Absent: it has no such sandbox. */
   readonly refused?: (() => readonly ObservedDenial[]) | undefined;
+  /** What it changed, if it is a twin whose changes of files are discarded. */
+  readonly discarded?: DiscardedFiles | undefined;
   send(ask: UpstreamRequest): Promise<Result<Reply, Refusal>>;
   /** Parts of the source that could not become tools, and why. */
   readonly skipped?: readonly Skipped[];
@@ -187,6 +189,8 @@ export interface OpenOptions {
   readonly isShared?: boolean;
   /** The rights with which the process of a twin runs. Undefined for the server itself. */
   readonly rights?: TwinRights | undefined;
+  /** Whether a twin may change files without effect. Absent: only if it does not start otherwise. */
+  readonly discards?: boolean | undefined;
   /**
    * If set, system calls of a twin are traced, which slows it down. Called with the denials once the process has ended.
    */

@@ -4,6 +4,7 @@ import type { Result } from '@assay-mcp/kit/result';
 import type { Scope } from '../../core/subject.ts';
 import type { CallCountStore, CallStore } from './call-log.ts';
 import type { LabelStore } from './labels.ts';
+import type { LegacySessionStore } from './legacy-sessions.ts';
 import type { ApprovalStore } from './approvals.ts';
 import type { RecordStore } from './records.ts';
 import type { StoredResultStore } from './stored-results.ts';
@@ -86,21 +87,23 @@ export interface StoredCredential extends CredentialKey {
   readonly revision: number;
 }
 
+/** Credentials with another encryption. */
+export type ResealedCredential = CredentialKey & Pick<StoredCredential, 'revision' | 'keyId' | 'sealed'>;
+
 /** A request for exclusive use of a refresh token for a while. */
 export interface LeaseRequest {
   /** Unique for each holder. */
   readonly holder: string;
   /** The expected revision of the credentials. A different one means that others have been saved since. */
   readonly revision: number;
-  readonly nowMs: number;
-  /** `nowMs` or less returns the lease. */
-  readonly untilMs: number;
+  /** Duration in ms by the clock of the store, because the clocks of processes may differ. 0 returns the lease. */
+  readonly forMs: number;
 }
 
 export type Leased =
   | { readonly kind: 'leased' }
   /** Another holder has the lease. */
-  | { readonly kind: 'held'; readonly untilMs: number }
+  | { readonly kind: 'held' }
   /** The credentials were removed or replaced. */
   | { readonly kind: 'changed' };
 
@@ -113,6 +116,8 @@ export type StorePart =
   | 'labels'
   | 'session_toolsets'
   | 'stored_results'
+  | 'legacy_sessions'
+  | 'session_answers'
   /** Includes accepted definitions. */
   | 'records'
   | 'approvals'
@@ -134,6 +139,7 @@ export interface Store
     LabelStore,
     SessionToolsetStore,
     StoredResultStore,
+    LegacySessionStore,
     ApprovalStore {
   /** TOKEN_EXISTS if a token of this name is not revoked. */
   addToken(token: StoredToken, event?: AuditEvent): Promise<Result<undefined, Refusal>>;
@@ -169,6 +175,11 @@ export interface Store
     credential: Omit<StoredCredential, 'revision'>,
     revision?: number,
   ): Promise<Result<boolean, Refusal>>;
+  /**
+   * Replaces the encryption of credentials by another one of the same content, which keeps its revision. Returns false if
+   * they have another revision by now, or a lease.
+   */
+  resealCredential(resealed: ResealedCredential): Promise<Result<boolean, Refusal>>;
   leaseCredential(key: CredentialKey, request: LeaseRequest): Promise<Result<Leased, Refusal>>;
   /** Returns whether there were any. */
   removeCredential(key: CredentialKey): Promise<Result<boolean, Refusal>>;
@@ -186,9 +197,10 @@ export interface Store
   readonly heardMs?: () => number;
   /**
    * Calls back within a second after a change by any process, this one included, and with parts whose changes may have
-   * been missed. Returns a function that unsubscribes.
+   * been missed. `key`, where it is known, says which replica a change of `session_answers` is for. Returns a function
+   * that unsubscribes.
    */
-  onChange(listener: (parts: readonly StorePart[]) => void): () => void;
+  onChange(listener: (parts: readonly StorePart[], key?: string) => void): () => void;
   /** Completes all earlier calls first. */
   close(): Promise<void>;
 }

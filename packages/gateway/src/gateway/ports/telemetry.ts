@@ -1,6 +1,8 @@
 import type { Hint } from '@assay-mcp/kit/hint';
 import type { Decision } from '../../core/policy/policy.ts';
+import type { CauseCode } from '../../core/cause.ts';
 import type { RefusalCode } from '../../core/refusal.ts';
+import type { StopTarget } from '../../core/stops.ts';
 import type { TraceContext } from '@assay-mcp/protocol/trace-context';
 
 /** How a relayed request ended: the server's result, the server's error, or Assay's refusal. */
@@ -24,9 +26,30 @@ export interface Meter {
   cached(server: string): void;
   /** Counts calls that are missing in the call record. */
   unrecorded(calls: number): void;
+  /** Counts a call of a tool. `tool`: its name on its server; `server` is empty for Assay's own tools. */
+  called(server: string, tool: string, ended: ToolCallEnd): void;
+  /** Counts a request that was refused for its credentials. */
+  refusedClient(code: RefusalCode): void;
+  /** Counts a connection to a server that failed because Assay is not signed in to it. */
+  notSignedIn(server: string, code: CauseCode): void;
+  /** Counts a call of the store. `isDone`: false if the store failed. */
+  stored(operation: 'read' | 'write', durationMs: number, isDone: boolean): void;
+  /** Counts telemetry and events that were dropped because they could not be delivered in time. */
+  dropped(kind: DroppedKind, count: number): void;
   /** All metrics as text, with its media type. */
   expose(readings: Readings): Promise<{ readonly type: string; readonly text: string }>;
 }
+
+/** How a call of a tool ended; `tool_error`: the tool ran and reported an error. */
+export type ToolOutcome = 'ok' | 'tool_error' | 'error' | 'input_required' | 'refused';
+
+export interface ToolCallEnd {
+  readonly outcome: ToolOutcome;
+  readonly durationMs: number;
+}
+
+/** What can be dropped: exports by OTLP, or lines of the event log. */
+export type DroppedKind = 'spans' | 'metrics' | 'logs' | 'events';
 
 /** Gauges, read when the metrics are collected. */
 export interface Readings {
@@ -41,6 +64,21 @@ export interface Readings {
   readonly subscriptions: number;
   /** Suspended calls that wait for modern clients to return with answers. */
   readonly suspendedCalls: number;
+  /** Whether this process can take requests: it is not stopping, and its store can be used. */
+  readonly isReady: boolean;
+  /** Code of the fault of the store. Undefined if it has none. */
+  readonly storeFault: string | undefined;
+  /** Number of stops in force, by kind. */
+  readonly stops: Readonly<Record<StopTarget['kind'], number>>;
+  /** Undefined if the store cannot say. */
+  readonly approvals: PendingApprovals | undefined;
+}
+
+/** The approvals that wait for an answer. */
+export interface PendingApprovals {
+  readonly count: number;
+  /** Age of the oldest in ms. 0 if there is none. */
+  readonly oldestMs: number;
 }
 
 export interface ServerReading {

@@ -1,6 +1,6 @@
 import type { ApprovalRequest, ApprovalScope } from '../../core/approval.ts';
 import { hashArguments, sha256 } from '@assay-mcp/kit/digest';
-import { HINTS } from '@assay-mcp/kit/hint';
+import { type Hint, HINTS } from '@assay-mcp/kit/hint';
 import { toDecisionReason } from '../../core/hints/reason.ts';
 import { isJsonObject, parseObject } from '@assay-mcp/kit/json-object';
 import type { AskedPer, Decision, PolicyTool } from '../../core/policy/policy.ts';
@@ -101,12 +101,22 @@ export function buildApprovalRequest(call: Call, { tool, decision, approvals }: 
     reasons: decision.reasons,
     warnings: getPolicy(call).showWarnings ? listHintWarnings(tool) : [],
     hints: HINTS.map((hint) => {
-      const { code: origin, text: reason } = toDecisionReason(tool.hints[hint]);
+      const { code: origin, text } = toDecisionReason(tool.hints[hint]);
+      const reason = [text, ...findStudied(tool.hints[hint])].join('; ');
       return { hint, value: tool.hints[hint].decision.value, origin, reason };
     }),
     // A run on the pages is approved by itself.
     scopes: SCOPES[decision.per === 'server' && call.isFromPages ? 'call' : decision.per],
   };
+}
+
+/** What the study saw, unless it decided the value and so is the reason already. */
+function findStudied({ claims, decision: { by } }: PolicyTool['hints'][Hint]): readonly string[] {
+  return claims.flatMap((claim) =>
+    claim.source === 'study' && claim.reason !== undefined && !(by.kind === 'claim' && by.claim === claim)
+      ? [claim.reason]
+      : [],
+  );
 }
 
 const MAX_CLIENT_LENGTH = 500;

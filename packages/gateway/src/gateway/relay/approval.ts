@@ -20,9 +20,9 @@ import { type Approvals, createApprovalId } from '../catalog/approvals.ts';
 import { readModernProfile } from '../catalog/link-choice.ts';
 import type { ApprovalBinding, StoredApproval } from '../ports/approvals.ts';
 import { type Ask, buildApprovalBinding, hashReasons, buildApprovalRequest } from './approval-request.ts';
-import { type Answer, type Call, type GivenApproval, toRefusedAnswer, findTokenRefusalNow } from './call.ts';
+import { type Answer, type Call, type GivenApproval, toRefusedAnswer, findSendRefusalNow } from './call.ts';
 import { askClient, showClient } from './input-requests.ts';
-import { decideCall, decideWithoutLabels, getPolicy, relearnLabels } from './labels.ts';
+import { decideCall, decideWithoutLabels, getPolicy, refuseByPolicy, relearnLabels } from './labels.ts';
 import { type OpenedRetry, openRetry, type RequestState, sealState } from './request-state.ts';
 import { isUnchanged } from './send-again.ts';
 
@@ -85,7 +85,7 @@ export async function obtainApproval(call: Call, decision: Ask): Promise<Answer 
 
 /** While the call waited, its token may have ended, its tool may have changed, and the policy may now refuse it. */
 async function changeSince({ call, request, isGranted }: Asked): Promise<Refusal | undefined> {
-  const ended = await findTokenRefusalNow(call);
+  const ended = await findSendRefusalNow(call);
   if (ended !== undefined) return ended;
   const { entry, view } = call;
   const found = entry && (await view.tool(entry.key));
@@ -95,8 +95,7 @@ async function changeSince({ call, request, isGranted }: Asked): Promise<Refusal
   const per = call.decision?.kind === 'ask' ? call.decision.per : undefined;
   relearnLabels(call);
   const decision = isGranted ? decideWithoutLabels(call) : decideCall(call);
-  if (decision?.kind === 'refuse')
-    return { code: 'CALL_REFUSED', tool: request.tool, reasons: decision.reasons };
+  if (decision?.kind === 'refuse') return refuseByPolicy(request.tool, decision.reasons);
   const hasOtherReasons =
     decision?.kind === 'ask' && JSON.stringify(decision.reasons) !== JSON.stringify(request.reasons);
   // Its server is trusted meanwhile: who approved one of the calls that are all confirmed, approved the first one, too.
@@ -169,9 +168,9 @@ async function askInbox(
 }
 
 /** Undefined if there is no page, or the client cannot open links (2025-11-25, client/elicitation). */
-function linkFor({ call, approvals: { pageUrl }, request }: Asked): JsonObject | undefined {
-  if (pageUrl === undefined || !isJsonObject(elicitationOf(call)?.['url'])) return undefined;
-  return { mode: 'url', message: formatApprovalLink(request), url: pageUrl };
+function linkFor({ call, approvals: { baseUrl }, request }: Asked): JsonObject | undefined {
+  if (baseUrl === undefined || !isJsonObject(elicitationOf(call)?.['url'])) return undefined;
+  return { mode: 'url', message: formatApprovalLink(request), url: `${baseUrl}/admin/approvals` };
 }
 
 function refusal(reason: Refusal): Outcome {

@@ -1,6 +1,7 @@
 import type { CallDenial } from '../../core/activity/call-entry.ts';
 import type { ApprovalScope } from '../../core/approval.ts';
 import type { Cancellation } from '@assay-mcp/kit/cancellation';
+import type { Result } from '@assay-mcp/kit/result';
 import { type Decision, NO_LABELS, type PolicyInput, type PolicyTool } from '../../core/policy/policy.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import type { Identity } from '../../core/subject.ts';
@@ -21,6 +22,7 @@ import type { Server } from '../catalog/server.ts';
 import type { SuspendableCall } from '../catalog/suspendable-call.ts';
 import type { View } from '../catalog/view.ts';
 import type { StoredApproval } from '../ports/approvals.ts';
+import type { SessionChange } from '../ports/legacy-sessions.ts';
 import type { Link, Reply, ServerRequestHandler, UpstreamRequest } from '../ports/link.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import type { TaskNotifications } from './task-notifications.ts';
@@ -56,6 +58,8 @@ export interface Caller {
   logLevel: string | undefined;
   /** The resource subscriptions of a legacy client. */
   readonly subscriptions?: ClientSubscriptions | undefined;
+  /** Saves a change of a session that outlasts this process, before it is acknowledged. */
+  readonly keep?: ((change: SessionChange) => Promise<Result<undefined, Refusal>>) | undefined;
 }
 
 /** The client's end of a call: delivers messages to it before the response. */
@@ -283,18 +287,28 @@ export function toRefusedAnswer(refusal: Refusal): Answer {
 }
 
 /**
- * Why a call may no longer be sent: its token was revoked or has expired since the request was admitted. Checked right
- * before each send, so that no wait (approval, queue, cache, start of a server, retry) can be missed.
+ * Why a call may no longer be sent: its token was revoked or has expired since the request was admitted, or an operator
+ * has stopped it. Checked right before each send, so that no wait (approval, queue, cache, start of a server, retry)
+ * can be missed.
  */
-export function findTokenRefusal({ identity, deps }: Call): Refusal | undefined {
-  const { gate } = deps.tokens;
-  return gate === undefined || gate.isHolder(identity, undefined, Date.now()) ? undefined : ENDED;
+export function findSendRefusal(call: Call, server: Server | undefined): Refusal | undefined {
+  const { gate } = call.deps.tokens;
+  const isHolder = gate === undefined || gate.isHolder(call.identity, undefined, Date.now());
+  return isHolder ? findStopRefusal(call, server) : ENDED;
+}
+
+/** CALL_STOPPED if an operator has stopped the tool, its server or all calls. Assay's own tools are not stopped. */
+export function findStopRefusal(call: Call, server: Server | undefined): Refusal | undefined {
+  const { findStop } = call.deps.policy;
+  if (server === undefined || findStop === undefined) return undefined;
+  const stop = findStop(server.spec.name, call.tool?.name);
+  return stop && { code: 'CALL_STOPPED', stop };
 }
 
 /** The same after waiting for a person, when one read of the store more does not matter. */
-export async function findTokenRefusalNow(call: Call): Promise<Refusal | undefined> {
+export async function findSendRefusalNow(call: Call): Promise<Refusal | undefined> {
   await call.deps.tokens.gate?.refresh();
-  return findTokenRefusal(call);
+  return findSendRefusal(call, call.entry?.server);
 }
 
 const ENDED: Refusal = {

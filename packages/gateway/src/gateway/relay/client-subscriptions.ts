@@ -1,4 +1,4 @@
-import type { Cancellation } from '@assay-mcp/kit/cancellation';
+import { Cancellation } from '@assay-mcp/kit/cancellation';
 import type { Refusal } from '../../core/refusal.ts';
 import { maskRefusal } from '../../core/refusal-cause.ts';
 import { declares } from '@assay-mcp/protocol/capabilities';
@@ -37,7 +37,7 @@ export class SubscriptionQuota {
 }
 
 export interface ClientSubscriptionsOptions {
-  readonly relay: { readonly deps: Pick<RelayDeps, 'labels' | 'telemetry'> };
+  readonly relay: { readonly deps: Pick<RelayDeps, 'labels' | 'policy' | 'telemetry'> };
   readonly view: View;
   readonly quota: SubscriptionQuota;
   /** The subscriber. If it has its own link to the server, that link is used. */
@@ -47,6 +47,7 @@ export interface ClientSubscriptionsOptions {
 }
 
 interface ClientSubscription {
+  readonly isRenewal: boolean;
   target: Target | undefined;
   /** Receives updates from the time of the request to the server. */
   listener: UpdateListener | undefined;
@@ -69,7 +70,22 @@ export class ClientSubscriptions {
   /**
    * Subscribes at the server of the resource. A cancelled request leaves no subscription. SUBSCRIPTION_LIMIT: too many.
    */
-  async subscribe(uri: string, cancellation: Cancellation): Promise<SubscriptionAnswer> {
+  subscribe(uri: string, cancellation: Cancellation): Promise<SubscriptionAnswer> {
+    return this.#subscribe(uri, cancellation, false);
+  }
+
+  /**
+   * Subscribes again in a session that continues here. A process that the session has at another replica is left there.
+   */
+  renew(uri: string): Promise<SubscriptionAnswer> {
+    return this.#subscribe(uri, new Cancellation(), true);
+  }
+
+  has(uri: string): boolean {
+    return this.#subscriptions.has(uri);
+  }
+
+  async #subscribe(uri: string, cancellation: Cancellation, isRenewal: boolean): Promise<SubscriptionAnswer> {
     const known = this.#subscriptions.get(uri);
     if (known !== undefined) return known.answer;
     const { quota, relay } = this.#options;
@@ -78,6 +94,7 @@ export class ClientSubscriptions {
     if (!quota.take()) return failed({ code: 'SUBSCRIPTION_LIMIT', limit: quota.limit });
     const asked = Promise.withResolvers<SubscriptionAnswer>();
     const subscription: ClientSubscription = {
+      isRenewal,
       target: undefined,
       listener: undefined,
       isOver: false,
@@ -114,11 +131,16 @@ export class ClientSubscriptions {
     const found = await view.resource(uri);
     if (!found.ok) return failed(found.error);
     const server = found.value;
+    const stop = relay.deps.policy.findStop?.(server.spec.name);
+    if (stop !== undefined) return failed({ code: 'CALL_STOPPED', stop });
     const up = await server.waitUntilReady(cancellation);
     if (!up.ok) return failed(up.error);
     if (subscription.isOver) return failed({ code: 'CANCELLED' });
     if (!declares(up.value.capabilities, 'resources', 'subscribe'))
       return failed({ code: 'SUBSCRIPTION_UNSUPPORTED', server: server.spec.name, uri });
+    const isElsewhere = client.session?.hasProcess?.(server.spec.name) === false;
+    if (subscription.isRenewal && isElsewhere)
+      return failed({ code: 'SERVER_STATE_LOST', server: server.spec.name });
     const target = await targetOf(server, client, up.value);
     if (!target.ok) return failed(target.error);
     if (isOver(subscription)) {
@@ -126,9 +148,10 @@ export class ClientSubscriptions {
       return failed({ code: 'CANCELLED' });
     }
     subscription.target = target.value;
-    // Updates are dropped while the view hides the server, and resume when it is shown again.
+    // Updates are dropped while the view hides the server or an operator has stopped it, and resume afterwards.
     subscription.listener = (...update) => {
       if (!view.servers.some(({ spec }) => spec.name === server.spec.name)) return;
+      if (relay.deps.policy.findStop?.(server.spec.name) !== undefined) return;
       const labels = computeServerLabels(server.spec);
       void relay.deps.labels.add(client.subject, labels, `${server.spec.name} resources/subscribe`);
       onUpdate(...update);

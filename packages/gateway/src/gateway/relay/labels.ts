@@ -1,10 +1,13 @@
+import { STALE } from '../../core/freshness.ts';
 import { isAcknowledgement, MAX_ACKNOWLEDGEMENT_BYTES } from '../../core/policy/acknowledgement.ts';
 import { mergeLabels } from '../../core/policy/session-labels.ts';
+import type { Refusal } from '../../core/refusal.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import {
   type Decision,
   NO_LABELS,
   type Policy,
+  type PolicyReason,
   type PolicyTool,
   type SessionLabel,
 } from '../../core/policy/policy.ts';
@@ -42,6 +45,11 @@ function enforcesLabels(call: Call): boolean {
 /** The decision about a call. The pages always ask, so labels must not be a reason there if they are only recorded. */
 export function decideCall(call: Call): Decision | undefined {
   return call.isFromPages && !enforcesLabels(call) ? decideWithoutLabels(call) : getPolicy(call).decide(call);
+}
+
+/** The refusal of a call that the policy refuses. A client may repeat it if the policy could not be read for now. */
+export function refuseByPolicy(tool: string, reasons: readonly PolicyReason[]): Refusal {
+  return reasons.some(({ code }) => code === 'store_away') ? STALE : { code: 'CALL_REFUSED', tool, reasons };
 }
 
 /** The other reasons to ask or refuse. */

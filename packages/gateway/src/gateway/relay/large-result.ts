@@ -10,6 +10,7 @@ import type { Entry } from '../catalog/listing.ts';
 import type { Reply } from '../ports/link.ts';
 import type { StoredResult } from '../ports/stored-results.ts';
 import { type Answer, type Call, toRefusedAnswer } from './call.ts';
+import { refuseByPolicy } from './labels.ts';
 
 /**
  * The answer to a call as its client gets it. Of a result above the limit of its tool it gets the beginning and the end,
@@ -121,5 +122,5 @@ async function readResponse(bytes: Buffer): Promise<ResponseMessage> {
 /** Why the caller may not read a stored result although it may see its tool. */
 export function toReadRefusal(entry: Entry, call: Call): Refusal {
   const reasons = call.decision?.kind === 'allow' ? [] : (call.decision?.reasons ?? []);
-  return { code: 'CALL_REFUSED', tool: entry.key, reasons };
+  return refuseByPolicy(entry.key, reasons);
 }

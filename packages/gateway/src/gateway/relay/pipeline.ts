@@ -20,14 +20,22 @@ import { obtainApproval } from './approval.ts';
 import {
   type Answer,
   type Call,
-  findTokenRefusal,
+  findSendRefusal,
+  findStopRefusal,
   toRefusedAnswer,
   type Relay,
   type Target,
 } from './call.ts';
 import type { ClientSubscriptions } from './client-subscriptions.ts';
 import { buildStoredReply, findStoredEntry, limitResult, toReadRefusal } from './large-result.ts';
-import { decideCall, labelBeforeDelivery, labelAnswer, learnLabels, getPolicy } from './labels.ts';
+import {
+  decideCall,
+  getPolicy,
+  labelAnswer,
+  labelBeforeDelivery,
+  learnLabels,
+  refuseByPolicy,
+} from './labels.ts';
 import { startCallRecord, beginRecord, recordRefusal } from './record.ts';
 import { send } from './send.ts';
 import { concernsTasks, relayTasks } from './task-relay.ts';
@@ -143,9 +151,10 @@ async function readStoredResult(call: Call, uri: string, id: string): Promise<An
   await learnLabels(call);
   const decision = decide(call);
   // An approval of the call covers its result.
-  const isRefused = decision !== undefined && (decision.kind === 'refuse' || !stored.isApproved);
-  const refusal = isRefused ? toReadRefusal(entry, call) : findTokenRefusal(call);
   const { server } = entry;
+  const isRefused = decision !== undefined && (decision.kind === 'refuse' || !stored.isApproved);
+  const unsent = findSendRefusal(call, server);
+  const refusal = unsent ?? (isRefused ? toReadRefusal(entry, call) : undefined);
   if (refusal !== undefined) return toSeenAnswer(call, recordRefusal(call, refusal, server));
   const record = beginRecord(call, server);
   const answer: Answer = { kind: 'relayed', reply: await buildStoredReply(uri, stored) };
@@ -195,14 +204,16 @@ async function execute(call: Call, target: Target): Promise<Answer> {
 
 async function executeInUse(call: Call, target: Target): Promise<Answer> {
   const { server } = target;
+  const { pending } = call.deps.policy;
+  if (pending !== undefined) await pending;
   if (call.method === 'tools/call') {
-    const { pending } = call.deps.policy;
-    if (pending !== undefined) await pending;
     const learned = learnLabels(call);
     if (learned !== undefined) await learned;
   }
   call.decidedLink = server.link;
   const decision = decide(call);
+  const stopped = findStopRefusal(call, server);
+  if (stopped !== undefined) return recordRefusal(call, stopped, server);
   const unapproved = decision && (await approve(call, decision));
   if (unapproved !== undefined) return toSeenAnswer(call, recordUnsent(call, unapproved, server));
   const record = beginRecord(call, server);
@@ -242,7 +253,7 @@ async function approve(
 ): Promise<Answer | undefined> {
   if (decision.kind === 'ask') return obtainApproval(call, decision);
   const tool = readJsonString(call.message.bytes, findNameMember(call.message)) ?? '';
-  return toRefusedAnswer({ code: 'CALL_REFUSED', tool, reasons: decision.reasons });
+  return toRefusedAnswer(refuseByPolicy(tool, decision.reasons));
 }
 
 /** A question to the client does not end its call, so it is not counted. */
@@ -357,7 +368,12 @@ const DONE: Answer = { kind: 'own', result: Buffer.from('{}') };
 function subscribe(call: Call): Promise<Answer> {
   return withUri(call, async (uri, subscriptions) => {
     const answer = await subscriptions.subscribe(uri, call.cancellation);
-    if (answer.kind === 'honoured') return DONE;
+    if (answer.kind === 'honoured') {
+      const kept = await call.caller.keep?.({ kind: 'subscribe', uri });
+      if (kept?.ok !== false) return DONE;
+      subscriptions.unsubscribe(uri);
+      return toRefusedAnswer(kept.error);
+    }
     return answer.kind === 'refused'
       ? { kind: 'relayed', reply: answer.reply }
       : toRefusedAnswer(answer.refusal);
@@ -366,9 +382,11 @@ function subscribe(call: Call): Promise<Answer> {
 
 /** Answers `resources/unsubscribe`. Succeeds even without a subscription. */
 function unsubscribe(call: Call): Promise<Answer> {
-  return withUri(call, (uri, subscriptions) => {
+  return withUri(call, async (uri, subscriptions) => {
+    const kept = await call.caller.keep?.({ kind: 'unsubscribe', uri });
+    if (kept?.ok === false) return toRefusedAnswer(kept.error);
     subscriptions.unsubscribe(uri);
-    return Promise.resolve(DONE);
+    return DONE;
   });
 }
 

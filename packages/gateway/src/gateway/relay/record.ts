@@ -13,7 +13,15 @@ import { readModernProfile, getClientInfo } from '../catalog/link-choice.ts';
 import type { Server } from '../catalog/server.ts';
 import { findToolId } from '../catalog/tool-claims.ts';
 import type { CallLog } from '../ports/call-log.ts';
-import type { Telemetry, TracedEnd, TracedRequest, TrafficLog, RelayEnding } from '../ports/telemetry.ts';
+import type {
+  Meter,
+  RelayEnding,
+  Telemetry,
+  ToolOutcome,
+  TracedEnd,
+  TracedRequest,
+  TrafficLog,
+} from '../ports/telemetry.ts';
 import { type Answer, type Call, toRefusedAnswer } from './call.ts';
 
 /** Records one call, from sending to its end. */
@@ -42,6 +50,8 @@ export function beginRecord(call: Call, server: Server | undefined): CallRecord 
       answer.kind === 'refused' ? toRefusedAnswer(maskRefusal(answer.refusal, mask)) : answer;
     tally?.end(toRelayEnding(masked), beganMs);
     span?.end(tracedEnd(masked, mask));
+    if (call.method === 'tools/call' && meter !== undefined)
+      countCall(meter, call, { ended: masked, beganMs });
     if (traffic !== undefined) logCall(traffic, call, { ended: masked, beganMs });
     record?.(masked, performance.now() - beganMs);
     return masked;
@@ -51,6 +61,30 @@ export function beginRecord(call: Call, server: Server | undefined): CallRecord 
     throw error;
   };
   return { trace: span?.context, end, fail };
+}
+
+function countCall(
+  meter: Meter,
+  call: Call,
+  { ended, beganMs }: { readonly ended: Answer; readonly beganMs: number },
+): void {
+  const { tool } = call;
+  // Clients choose the names of calls that were not resolved to a tool.
+  if (tool === undefined) return;
+  const outcome = toToolOutcome(outcomeOf(call, ended));
+  meter.called(tool.server ?? NO_SERVER, tool.name, { outcome, durationMs: performance.now() - beganMs });
+}
+
+function toToolOutcome(outcome: CallOutcome): ToolOutcome {
+  switch (outcome) {
+    case 'ok':
+    case 'tool_error':
+    case 'error':
+    case 'input_required':
+      return outcome;
+    default:
+      return 'refused';
+  }
 }
 
 function logCall(

@@ -1,4 +1,5 @@
 import { hashArguments } from '@assay-mcp/kit/digest';
+import { CLIENT_VALUE_LIFETIME_MS } from '../../core/client-values.ts';
 import type { Refusal } from '../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import { findMember, readJsonString } from '@assay-mcp/protocol/spans';
@@ -30,13 +31,10 @@ export interface SealedApproval {
   readonly asked: string;
 }
 
-/** Lifetime in ms of a sealed server state. */
-const SERVER_STATE_MS = 24 * 60 * 60 * 1_000;
-
 /** Seals a state to one request of one subject to one server (DESIGN.md, D2). */
 export function sealState(call: Call, server: string, state: RequestState): Promise<string> {
   const { sealer, suspended, nowMs } = call.deps;
-  const lifeMs = state.kind === 'server' ? SERVER_STATE_MS : suspended.keepsMs;
+  const lifeMs = state.kind === 'server' ? CLIENT_VALUE_LIFETIME_MS : suspended.keepsMs;
   return sealer.seal(textOfState(state), { about: aboutOf(call, server), expiresMs: nowMs() + lifeMs });
 }
 

@@ -23,8 +23,9 @@ import { findToolId } from '../catalog/tool-claims.ts';
 import type { TwinCall } from '../catalog/twin-denials.ts';
 import { buildOwnUpstreamRequest, type Link, type Reply, type ServerRequestHandler } from '../ports/link.ts';
 import { hashReasons } from './approval-request.ts';
-import { type Answer, type Call, toRefusedAnswer, type Target, findTokenRefusal } from './call.ts';
+import { type Answer, type Call, toRefusedAnswer, type Target, findSendRefusal } from './call.ts';
 import { checkDenial } from './denied.ts';
+import { checkDiscarded, takeCurrent } from './discarding-twin.ts';
 import { resolveInputRequests } from './input-requests.ts';
 import { createTrace } from './record.ts';
 import { openRetry, sealState } from './request-state.ts';
@@ -104,7 +105,7 @@ async function deliverInUse(call: Call, route: Route): Promise<Result<Reply, Ref
 async function sendOnce(call: Call, { server, link, choice }: Route): Promise<Result<Reply, Refusal>> {
   if (choice.kind !== 'shared') return sendPrivately(call, { server, link, choice });
   if (call.logLevel !== undefined) await server.requestLogLevel(call.logLevel);
-  const refusal = findTokenRefusal(call);
+  const refusal = findSendRefusal(call, server);
   if (refusal !== undefined) return err(refusal);
   const { sole, sharedRequests } = server;
   // Any call of the only client may carry server requests.
@@ -152,12 +153,17 @@ async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Prom
   if (choice.rights !== undefined && claims.unsharedStateOf(spec, inventory.tools).length > 0)
     return err({ code: 'SANDBOX_UNAVAILABLE', server: spec.name, gap: 'state' });
   const session = choice.isForAll === true ? undefined : call.session;
-  const taken = await server.privateLinks.take({ choice, session }, call);
+  const { privateLinks } = server;
+  const { timeoutMs, cancellation } = call;
+  const taken = await takeCurrent((patience) => privateLinks.take({ choice, session }, patience), {
+    ...{ server: spec.name, timeoutMs, cancellation },
+  });
   if (!taken.ok) return taken;
-  const own = taken.value;
+  const { own, endTurn } = taken.value;
   if (call.logLevel !== undefined) await own.requestLogLevel(call.logLevel);
-  const refusal = findTokenRefusal(call);
+  const refusal = findSendRefusal(call, server);
   if (refusal !== undefined) {
+    endTurn();
     own.release();
     return err(refusal);
   }
@@ -168,9 +174,13 @@ async function sendPrivately(call: Call, { server, choice }: PrivateRoute): Prom
     const reply = await own.send(call);
     if (twinCall === undefined) return reply;
     own.lastCall = twinCall;
+    const { denials } = privateLinks;
+    const discarded = await checkDiscarded(twinCall, reply, { own, denials });
+    if (!discarded.ok) return discarded;
     const refused = own.link?.refused?.().findLast(({ atMs }) => atMs >= sentMs);
-    return await checkDenial(twinCall, reply, { denials: server.privateLinks.denials, refused });
+    return await checkDenial(twinCall, reply, { denials, refused });
   } finally {
+    endTurn();
     own.over(begun);
     own.release();
   }
@@ -359,7 +369,7 @@ async function sendCached(call: Call, server: Server, send: () => Promise<Answer
     if (call.cancellation.isCancelled) return toRefusedAnswer({ code: 'CANCELLED' });
     // The call has waited, so its tool is compared again if it is sent after all.
     call.decidedLink = undefined;
-    const refusal = findTokenRefusal(call);
+    const refusal = findSendRefusal(call, server);
     if (refusal !== undefined) return toRefusedAnswer(refusal);
   }
   const found = results.find(server, key);

@@ -110,12 +110,12 @@ function listWithheld({
     : [];
 }
 
-/** Starts the process that serves the read-only tools of a server with `"sandbox": "twin"`. */
+/** Starts the process that serves the read-only tools of a server with a sandbox. */
 async function examineTwin(
   spec: ServerSpec,
   { connectAgain, mask, signal }: ExaminationOptions,
 ): Promise<TwinFacts | undefined> {
-  if (getSourceKind(spec.transport).command(spec.transport)?.sandbox !== 'twin') return undefined;
+  if (getSourceKind(spec.transport).command(spec.transport)?.sandbox === undefined) return undefined;
   const events: LinkEvents = { ...NO_EVENTS, requested: answerEmpty };
   const opened = await connectAgain(spec, { events, signal, client: EMPTY_CLIENT, rights: 'read' });
   if (!opened.ok) return { cause: mapTexts(signal.aborted ? LATE : opened.error, mask) };

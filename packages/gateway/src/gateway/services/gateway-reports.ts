@@ -23,7 +23,7 @@ export interface GatewayReports {
   readonly status: () => Promise<Result<GatewayStatus, Refusal>>;
 }
 
-export interface ReportSources extends Pick<StatusSources, 'instructions'> {
+export interface ReportSources extends Pick<StatusSources, 'instructions' | 'stops'> {
   readonly catalog: Catalog;
   readonly lintLevels: LintLevels;
   /** This process and its clients. Undefined: no gateway is running. */
@@ -35,7 +35,7 @@ export interface ReportSources extends Pick<StatusSources, 'instructions'> {
 }
 
 export function createReports(sources: ReportSources): GatewayReports {
-  const { catalog, lintLevels, instructions, running, listTools, toolsets } = sources;
+  const { catalog, lintLevels, instructions, running, listTools, toolsets, stops } = sources;
   return {
     report: async (request) => {
       const recalled = await listTools(request);
@@ -47,7 +47,7 @@ export function createReports(sources: ReportSources): GatewayReports {
     status: async () => {
       const read = await toolsets();
       return read.ok
-        ? ok(buildGatewayStatus({ catalog, toolsets: read.value, instructions }, running()))
+        ? ok(buildGatewayStatus({ catalog, toolsets: read.value, instructions, stops }, running()))
         : read;
     },
   };

@@ -2,13 +2,23 @@ import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { forget } from '../../../src/adapters/auth/sign-out.ts';
 import { signClientAssertion } from '../../../src/adapters/auth/client-assertion.ts';
 import type { AssertionAlgorithm, AuthSpec } from '../../../src/core/server-spec.ts';
+import { CERTIFICATE, CERTIFICATE_KEY } from '../../../../../test/fixtures/certificate.ts';
+import { CLIENT_CERTIFICATE, CLIENT_KEY } from '../../../../../test/fixtures/client-certificate.ts';
 import { freePort } from '../../../../../test/support/assay.ts';
 import { until } from '../../../../../test/support/endings.ts';
 import type { FakeIssuer, FakeIssuerOptions } from '../../../../../test/support/fake-issuer.ts';
 import { tempDir } from '../../../../../test/support/paths.ts';
-import { call, openReplica, signInAt, start, type Place } from '../../../../../test/support/sign-in-place.ts';
+import {
+  call,
+  openReplica,
+  RULES,
+  signInAt,
+  start,
+  type Place,
+} from '../../../../../test/support/sign-in-place.ts';
 
 interface Pair {
   readonly publicKey: KeyObject;
@@ -132,6 +142,79 @@ describe('client credentials', () => {
         },
       },
     });
+  });
+});
+
+describe('a client that authenticates with its certificate', () => {
+  const tls = {
+    certFile: writeKey('client.pem', CLIENT_CERTIFICATE),
+    keyFile: writeKey('client.key', CLIENT_KEY),
+    caFile: writeKey('ca.pem', CERTIFICATE),
+  };
+  const mtls = { cert: CERTIFICATE, key: CERTIFICATE_KEY, ca: CERTIFICATE, requestCert: true };
+  const credentials = { own: { certificateName: 'assay-client' } };
+  const auth = ({ url }: FakeIssuer): AuthSpec => ({
+    ...{ clientId: 'own', issuer: url, tokenAuthMethod: 'tls_client_auth' },
+  });
+
+  it('uses the addresses of the issuer for that, and sends no secret', async () => {
+    const place = await start({
+      issuer: { credentials, mtls },
+      tls,
+      auth: (issuer) => ({ ...auth(issuer), grant: 'client_credentials' }),
+    });
+    expect(await call(await openReplica(place), place, 'read')).toBe('200');
+    expect(place.issuer.to('token')).toEqual([
+      {
+        path: '/token',
+        parameters: { grant_type: 'client_credentials', client_id: 'own', resource: place.server.url },
+      },
+    ]);
+  });
+
+  it('is refused with another certificate, and shows none to an issuer that only the server names', async () => {
+    const other = {
+      ...tls,
+      certFile: writeKey('other.pem', CERTIFICATE),
+      keyFile: writeKey('o.key', CERTIFICATE_KEY),
+    };
+    const grant = { grant: 'client_credentials' } as const;
+    const issuer = { credentials, mtls: { ...mtls, rejectUnauthorized: false } };
+    const wrong = await start({ issuer, tls: other, auth: (one) => ({ ...auth(one), ...grant }) });
+    expect(await call(await openReplica(wrong), wrong, 'read')).toBe('SERVER_UNAVAILABLE');
+    const errors = wrong.issuer.to('token').map(({ error }) => error);
+    expect(new Set(errors)).toEqual(new Set(['the certificate is of localhost']));
+    const foreign = await start({ issuer });
+    const place = await start({
+      server: { authorizationServers: [foreign.issuer.url] },
+      tls,
+      auth: (one) => ({ ...auth(one), ...grant }),
+    });
+    expect(await call(await openReplica(place), place, 'read')).toBe('SERVER_UNAVAILABLE');
+    expect(foreign.issuer.requests).toEqual([]);
+  });
+
+  it('does so too when a person signs in, and when the sign-in is renewed and revoked', async () => {
+    const redirectUri = `http://127.0.0.1:${await freePort()}/callback`;
+    const place = await start({
+      issuer: { credentials, mtls, clients: { own: [redirectUri] } },
+      tls,
+      auth: (issuer) => ({ ...auth(issuer), redirectUri }),
+    });
+    expect(await signInAt(place)).toBeUndefined();
+    place.issuer.expireAccess();
+    expect(await call(await openReplica(place), place, 'read')).toBe('200');
+    const gone = await forget({ server: 'g', subject: 'local' }, place.credentials, {
+      servers: [place.spec],
+      rules: RULES,
+    });
+    expect(gone).toMatchObject({ ok: true, value: { isRevoked: true } });
+    const sent = [...place.issuer.to('token'), ...place.issuer.to('revoke')];
+    expect(sent.map(({ parameters: { grant_type: type }, error }) => [type, error])).toEqual([
+      ['authorization_code', undefined],
+      ['refresh_token', undefined],
+      [undefined, undefined],
+    ]);
   });
 });
 

@@ -13,9 +13,11 @@ import {
 import {
   call,
   onlyCredential,
+  openCredentialsOf,
   openReplica,
   signInAt,
   start,
+  withAuth,
 } from '../../../../../test/support/sign-in-place.ts';
 
 /** A free port of this machine. */
@@ -170,22 +172,55 @@ describe('the stored sign-in', () => {
   it('does not apply once the entry names another authorization server', async () => {
     const place = await start({});
     expect(await signInAt(place)).toBeUndefined();
-    const { transport } = place.spec;
-    if (transport.kind !== 'http') throw new Error('not a server at a URL');
     const other = 'https://other.example';
     const auths: readonly AuthSpec[] = [
       { issuer: other },
       { authorizationServer: other },
+      { metadataUrl: `${other}/metadata` },
       { clientId: 'c', authorizationEndpoint: `${other}/a`, tokenEndpoint: `${other}/t` },
     ];
     for (const auth of auths) {
-      const replica = await openReplica({
-        ...place,
-        spec: { ...place.spec, transport: { ...transport, auth } },
-      });
+      const replica = await openReplica(withAuth(place, auth));
       expect(replica.header()).toBeUndefined();
+      const challenge = { kind: 'invalid', scope: undefined, resourceMetadata: undefined } as const;
+      expect(await replica.refused(challenge, undefined)).toMatchObject({
+        error: { code: 'AUTHORIZATION_NEEDED', cause: { code: 'SIGN_IN_ELSEWHERE' } },
+      });
     }
     expect((await openReplica(place)).header()).toMatch(/^Bearer /);
+  });
+
+  it('applies if the entry names what was discovered, and not once what it named changes', async () => {
+    const place = await start({
+      auth: ({ url }) => ({ metadataUrl: `${url}/odd` }),
+      issuer: { document: 'odd' },
+    });
+    expect(await signInAt(place)).toBeUndefined();
+    const { url } = place.issuer;
+    const own = { metadataUrl: `${url}/odd` };
+    const isUsed = async (auth: AuthSpec): Promise<boolean> =>
+      (await openReplica(withAuth(place, auth))).header() !== undefined;
+    const same: AuthSpec = {
+      clientId: 'c',
+      authorizationEndpoint: `${url}/authorize`,
+      tokenEndpoint: `${url}/token`,
+    };
+    for (const auth of [own, { ...own, issuer: `${url}/` }, { ...own, ...same }])
+      expect(await isUsed(auth), JSON.stringify(auth)).toBe(true);
+    const others = [{}, { metadataUrl: `${url}/other` }, { ...own, ...same, tokenEndpoint: `${url}/other` }];
+    for (const auth of others) expect(await isUsed(auth), JSON.stringify(auth)).toBe(false);
+  });
+
+  it('is no longer used by a running gateway once its entry names another place', async () => {
+    const place = await start({});
+    expect(await signInAt(place)).toBeUndefined();
+    const credentials = await openCredentialsOf(place);
+    const before = await credentials.authorizer(place.spec, 'local');
+    expect(before?.header()).toMatch(/^Bearer /);
+    const moved = withAuth(place, { metadataUrl: 'https://other.example/metadata' });
+    const after = await credentials.authorizer(moved.spec, 'local');
+    expect([before?.header(), after?.header()]).toEqual([undefined, undefined]);
+    expect((await credentials.authorizer(place.spec, 'local'))?.header()).toMatch(/^Bearer /);
   });
 
   it('is not made of a remembered challenge, which is no sign-in', async () => {

@@ -41,6 +41,17 @@ describe.each(DATABASES)('approvals in %s', (_database, newPlace) => {
     expect(valueOf(await store.requestApproval(late, later))).toEqual(late);
   });
 
+  it('count as pending until they are answered or expire, since the oldest of them', async () => {
+    const store = await open();
+    expect(valueOf(await store.pendingApprovals(NOW_MS))).toEqual({ count: 0, sinceMs: undefined });
+    await request(store, at('a', { createdMs: NOW_MS - 50 }));
+    await request(store, at('b'));
+    await request(store, at('c', { createdMs: NOW_MS - 90, expiresMs: NOW_MS - 1 }));
+    expect(valueOf(await store.pendingApprovals(NOW_MS))).toEqual({ count: 2, sinceMs: NOW_MS - 50 });
+    valueOf(await store.changeApproval({ id: 'a', from: ['pending'], to: 'denied', nowMs: NOW_MS }));
+    expect(valueOf(await store.pendingApprovals(NOW_MS))).toEqual({ count: 1, sinceMs: NOW_MS });
+  });
+
   it('are limited to a number of pending ones per subject, and old ones are removed', async () => {
     const store = await open();
     for (const id of ['a', 'b', 'c']) expect(await request(store, at(id))).toBe(id);

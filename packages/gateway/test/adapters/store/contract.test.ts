@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { SCHEMA_VERSION } from '../../../src/adapters/store/migrations.ts';
+import { BASELINE_VERSION } from '../../../src/adapters/store/baseline.ts';
 import { SCHEMA_EDITION } from '../../../src/adapters/store/tables.ts';
 import type { StoredSession, StorePart } from '../../../src/gateway/ports/store.ts';
 import { endAfterEach } from '../../../../../test/support/end-after-each.ts';
@@ -235,18 +235,41 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     const store = await openAt(await newPlace());
     valueOf(await store.saveCredential(credential({})));
     const [{ revision } = { revision: 0 }] = valueOf(await store.credentials());
-    const lease = async (holder: string, nowMs: number, untilMs: number): Promise<unknown> =>
-      valueOf(await store.leaseCredential(credential({}), { holder, revision, nowMs, untilMs }));
-    expect(await lease('a', 0, 100)).toEqual({ kind: 'leased' });
-    expect(await lease('b', 50, 150)).toEqual({ kind: 'held', untilMs: 100 });
-    expect(await lease('a', 60, 60)).toEqual({ kind: 'leased' });
-    expect(await lease('b', 61, 161)).toEqual({ kind: 'leased' });
-    expect(await lease('a', 161, 261)).toEqual({ kind: 'leased' });
+    const lease = async (holder: string, forMs: number): Promise<string> =>
+      valueOf(await store.leaseCredential(credential({}), { holder, revision, forMs })).kind;
+    expect(await lease('a', 60_000)).toBe('leased');
+    expect(await lease('b', 60_000)).toBe('held');
+    expect(await lease('a', 0)).toBe('leased');
+    expect(await lease('b', 1)).toBe('leased');
+    await until('the lease expires', async () =>
+      (await lease('a', 60_000)) === 'leased' ? true : undefined,
+    );
+    expect(await lease('b', 60_000)).toBe('held');
     valueOf(await store.saveCredential(credential({}), revision));
-    expect(await lease('b', 0, 100)).toEqual({ kind: 'changed' });
-    const gone = { holder: 'a', revision, nowMs: 0, untilMs: 1 };
+    expect(await lease('b', 60_000)).toBe('changed');
+    const gone = { holder: 'a', revision, forMs: 1 };
     const other = credential({ subject: 'nobody' });
     expect(valueOf(await store.leaseCredential(other, gone))).toEqual({ kind: 'changed' });
+  });
+
+  it('replaces the encryption of credentials, which keep their revision, unless they changed or are leased', async () => {
+    const store = await openAt(await newPlace());
+    valueOf(await store.saveCredential(credential({})));
+    const [first] = valueOf(await store.credentials());
+    const { revision } = first!;
+    const resealed = { ...credential({ keyId: 'next', sealed: Buffer.from('next') }), revision };
+    const lease = { holder: 'a', revision, forMs: 60_000 };
+    valueOf(await store.leaseCredential(resealed, lease));
+    expect(valueOf(await store.resealCredential(resealed))).toBe(false);
+    valueOf(await store.leaseCredential(resealed, { ...lease, forMs: 0 }));
+    expect(valueOf(await store.resealCredential({ ...resealed, revision: revision + 1 }))).toBe(false);
+    expect(valueOf(await store.credentials())).toEqual([first]);
+    expect(valueOf(await store.resealCredential(resealed))).toBe(true);
+    expect(valueOf(await store.credentials())).toEqual([
+      { ...first, keyId: 'next', sealed: Buffer.from('next') },
+    ]);
+    // Whoever knew the revision before can still save newer content.
+    expect(valueOf(await store.saveCredential(credential({}), revision))).toBe(true);
   });
 
   it('can be created by several processes concurrently', async () => {
@@ -257,12 +280,12 @@ describe.each(DATABASES)('a store in %s', (_database, newPlace) => {
     await Promise.all(stores.map((store) => valueOf(store).close()));
     expect(await Promise.all(others.map(({ ended }) => ended))).toEqual([0, 0]);
     expect(await rawRows(place, 'select version, edition from assay_migrations')).toEqual([
-      { version: SCHEMA_VERSION, edition: SCHEMA_EDITION },
+      { version: BASELINE_VERSION, edition: SCHEMA_EDITION },
     ]);
   });
 
   it.each([
-    ['version', SCHEMA_VERSION],
+    ['version', BASELINE_VERSION],
     ['edition', SCHEMA_EDITION],
   ])('refuses the schema of a newer %s, and leaves it unchanged', async (what, known) => {
     const place = await newPlace();

@@ -110,6 +110,19 @@ describe('a replica on PostgreSQL', () => {
     expect(replica.warnings).toEqual([]);
   });
 
+  it('learns within a second what is stopped, also while it has not noticed that its listener is stalled', async () => {
+    const replica = await openReplica(line.url);
+    await untilFollowing(replica);
+    line.stall('listener');
+    const startMs = performance.now();
+    valueOf(await saveSetting(admin, 'a', 'stopped'));
+    await until('the record is known', () =>
+      replica.records.settings().get('a') === 'stopped' ? true : undefined,
+    );
+    expect(performance.now() - startMs).toBeLessThan(scaledMs(1_000));
+    expect(replica.warnings).toEqual([]);
+  });
+
   it.each(['stall', 'cut'] as const)(
     'learns of a revocation in time if its listener meets a %s, and follows again afterwards',
     async (fault) => {

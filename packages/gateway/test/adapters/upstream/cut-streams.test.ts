@@ -20,7 +20,13 @@ interface CutServer {
 }
 
 /** A legacy server. `hasIds`: events of its stream have ids, and the stream can be resumed. */
-async function serveCut({ hasIds }: { readonly hasIds: boolean }): Promise<CutServer> {
+async function serveCut({
+  hasIds,
+  beats = [],
+}: {
+  readonly hasIds: boolean;
+  readonly beats?: readonly string[];
+}): Promise<CutServer> {
   let opened = 0;
   let stream: ServerResponse | undefined;
   const port = await serveWeb((request, response) => {
@@ -29,6 +35,7 @@ async function serveCut({ hasIds }: { readonly hasIds: boolean }): Promise<CutSe
       stream = response.writeHead(200, { 'content-type': 'text/event-stream' });
       const ping = '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":1}}';
       response.write(`retry: 1\n${hasIds ? `id: ${opened}\n` : ''}data: ${ping}\n\n`);
+      void write(stream, beats);
       return;
     }
     void bodyOf(request).then((body) => {
@@ -53,12 +60,21 @@ async function serveCut({ hasIds }: { readonly hasIds: boolean }): Promise<CutSe
   };
 }
 
+/** One part after the other; then the stream stays open in silence. */
+async function write(stream: ServerResponse, parts: readonly string[]): Promise<void> {
+  for (const part of parts) {
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    stream.write(part);
+  }
+}
+
 /** Opens a link; returns the number of reported gaps. */
-async function connectTo(url: string, gapClock: HandClock): Promise<() => number> {
+async function connectTo(url: string, gapClock: HandClock, minSilenceMs?: number): Promise<() => number> {
   let missed = 0;
   const quiet = (): undefined => undefined;
   const { http } = createUpstreamConnectors({
     ...{ log: SILENT, recallEra: () => 'legacy', ownInfo: '{"name":"t","version":"1"}', gapClock },
+    minSilenceMs,
     rules: createReachRules({ isOnNetwork: false, allowLoopback: true, allowPrivate: false }),
     launcher: PLAIN_LAUNCHER,
     confine: () => Promise.reject(new Error('nothing is confined here')),
@@ -117,4 +133,20 @@ it('a stream that is cut every 125 s is reported each time', async () => {
 
 it('a stream that is resumed by the ids of its events is never reported', async () => {
   expect(await cutEvery(6, { cuts: 3, hasIds: true, total: 0 })).toEqual([0, 0, 0, 0]);
+});
+
+it('a stream whose heartbeat stops is opened again, and any other may be silent', async () => {
+  const BEATS = Array.from({ length: 20 }, (_, index) => `${index % 5 === 1 ? 'event: ping' : ':'}\n\n`);
+  const note = 'data: {"jsonrpc":"2.0","method":"notifications/x"}\n\n';
+  const swallowed = await serveCut({ hasIds: false, beats: BEATS });
+  const resumed = await serveCut({ hasIds: true, beats: BEATS });
+  const silent = await serveCut({ hasIds: false });
+  const chatty = await serveCut({ hasIds: false, beats: BEATS.map(() => note) });
+  const [lost, nothing, ...others] = await Promise.all(
+    [swallowed, resumed, silent, chatty].map(({ url }) => connectTo(url, new HandClock(), 50)),
+  );
+  await until('both are open again', () => (swallowed.opened() > 2 && resumed.opened() > 2) || undefined);
+  expect([silent, chatty].map(({ opened }) => opened())).toEqual([1, 1]);
+  // What a stream without ids lost cannot be known; one with ids goes on where it ended.
+  expect([lost?.(), nothing?.(), ...others.map((missed) => missed())]).toEqual([1, 0, 0, 0]);
 });

@@ -112,7 +112,7 @@ describe('the stored part of a report', () => {
     {
       digest: NOW,
       verdicts: { readOnlyHint: many, destructiveHint: many, idempotentHint: many, openWorldHint: many },
-      signals: [{ kind: 'in_process_state' }],
+      signals: [{ kind: 'in_process_state', isJudged: false }],
     },
     {
       report: {

@@ -165,3 +165,17 @@ it('an approval of a destination is not offered if the tool asks about each call
   expect(decided({ confirm: 'always' })).toMatchObject({ kind: 'ask', per: 'call' });
   expect(decided({ server: undefined })).toMatchObject({ kind: 'ask', per: 'call' });
 });
+
+it('that a verification saw no request may lower caution; that the study which ships with Assay saw none does not', () => {
+  const preferences = {
+    ...{ ...DEFAULT_PREFERENCES, alwaysConfirmDestructive: false, confirm: 'never' as const },
+    ...{ outbound: 'refuse' as const, trustObservations: true },
+  };
+  const policy = compilePolicy({ preferences, rules: [] });
+  const claims = claimsOf({ openWorldHint: false }, 'observed');
+  const kindOf = (source: 'verification' | 'study'): string | undefined => {
+    const tool = toolWith(claims.map((claim) => ({ ...claim, source })));
+    return policy.decide({ ...callerWith({ labels: BOTH_LABELS }), tool })?.kind;
+  };
+  expect([kindOf('verification'), kindOf('study')]).toEqual(['allow', 'refuse']);
+});

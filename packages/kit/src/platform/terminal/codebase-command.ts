@@ -4,7 +4,8 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 export type CodebaseRequest =
   | ({ readonly kind: 'serve' } & ServeOptions)
   | ({ readonly kind: 'index'; readonly path: string } & IndexOptions)
-  | ({ readonly kind: 'search'; readonly query: string } & SearchOptions);
+  | ({ readonly kind: 'search'; readonly query: string } & SearchOptions)
+  | ({ readonly kind: 'remove'; readonly path: string } & CommandOptions);
 
 interface HomeOptions {
   readonly home?: string;
@@ -13,6 +14,8 @@ interface HomeOptions {
 
 interface ServeOptions extends HomeOptions {
   readonly stateless?: boolean;
+  /** Whether changed files are reindexed in the background. */
+  readonly watch: boolean;
   /** The folders that clients may use. Empty: the working folder, and those that a terminal was told. */
   readonly root: readonly string[];
   /** What the gateway tells a process in a sandbox, as JSON. */
@@ -33,6 +36,8 @@ interface IndexOptions extends CommandOptions {
 interface SearchOptions extends CommandOptions {
   readonly type?: string;
   readonly directory?: string;
+  readonly exact?: boolean;
+  readonly regex?: boolean;
   readonly limit: number;
 }
 
@@ -45,6 +50,7 @@ export function defineCodebaseCommand(
   withHome(command.option('--config <file>', config))
     .description('serve code search on stdin and stdout, for clients that start it')
     .option('--stateless', 'keep no working directory, for a process that several clients share')
+    .option('--no-watch', 'do not reindex changed files in the background')
     .option(
       '--root <folder>',
       'a folder that clients may index and search; can be repeated (default: the working folder, and those indexed at a terminal)',
@@ -68,11 +74,21 @@ export function defineCodebaseCommand(
     .option('--project <id>', 'project to search (default: that of this folder, else "default")')
     .option('--type <extension>', 'only files with this extension, such as ts')
     .option('--directory <path>', 'only below this directory of the repository')
+    .option('--exact', 'find the lines that contain the query exactly as it is')
+    .option('--regex', 'find the lines that match the query as a regular expression (RE2)')
     .option('--limit <number>', 'maximum number of results, 1 to 50', parseWhole, 10)
     .action((words: readonly string[], options: SearchOptions) =>
       run({ kind: 'search', query: words.join(' '), ...command.opts<HomeOptions>(), ...options }),
     );
-  for (const inner of [index, search]) command.addCommand(withHome(inner).option('--json', 'print JSON'));
+  const remove = new Command('remove')
+    .argument('<path>', 'the root of an indexed repository, which need not exist any more')
+    .description('remove a repository from the index; the repository itself is left as it is')
+    .option('--project <id>', 'project to remove it from (default: see search)')
+    .action((path: string, options: CommandOptions) =>
+      run({ kind: 'remove', path, ...command.opts<HomeOptions>(), ...options }),
+    );
+  for (const inner of [index, search, remove])
+    command.addCommand(withHome(inner).option('--json', 'print JSON'));
   return command;
 }
 

@@ -1,4 +1,4 @@
-import { MASKED } from '../../../core/secrets/secret-shapes.ts';
+import { MASKED } from '@assay-mcp/kit/secret-shapes';
 import { isKeyInUrl } from '../../../core/secrets/secret-values.ts';
 import { Secrets } from '../../../core/secrets/secrets.ts';
 import type { BuiltInResult } from '../built-in-tool.ts';

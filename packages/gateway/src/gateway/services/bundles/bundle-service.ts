@@ -22,7 +22,7 @@ import { formatPointerStep } from '@assay-mcp/kit/json-pointer';
 import type { FieldError } from '../../../core/field-error.ts';
 import type { Refusal } from '../../../core/refusal.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
-import { MIN_PASSPHRASE_LENGTH } from '../../../core/secrets/credential-names.ts';
+import { MIN_PASSPHRASE_LENGTH } from '../../../core/fixed-limits.ts';
 import { isSettingKey, SETTINGS } from '../../../core/settings.ts';
 import { TOOLSET_LIMITS } from '../../../core/toolset.ts';
 import type { RegisteredServers } from '../../catalog/registered.ts';

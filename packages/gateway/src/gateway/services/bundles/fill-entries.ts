@@ -12,6 +12,7 @@ import {
   restoreEntrySecrets,
   type EntrySecrets,
 } from '../../../core/bundle/entry-secrets.ts';
+import { CREDENTIAL_MEMBERS } from '../../../core/secrets/credential-members.ts';
 import type { BundleFile } from '../../../core/bundle/read-bundle.ts';
 import { formatPointerStep } from '@assay-mcp/kit/json-pointer';
 import type { FieldError } from '../../../core/field-error.ts';
@@ -78,9 +79,7 @@ export function fillEntries(
 }
 
 /** Members whose absence does not hide where an entry leads. */
-const DISPENSABLE: ReadonlySet<string> = new Set([
-  ...['headers', 'env', 'auth', 'credentials', 'clientCertificate', 'headerCommand'],
-]);
+const DISPENSABLE: ReadonlySet<string> = new Set(CREDENTIAL_MEMBERS);
 
 /** The entry with its secrets from the bundle, or else those stored here for the same destination. */
 function restore(

@@ -1,7 +1,8 @@
 import type { Catalog, OpenFilter } from '../../catalog/catalog.ts';
+import type { SessionStates } from '../../catalog/session-states.ts';
 import type { View } from '../../catalog/view.ts';
 import { SessionEquipping, SharedEquipping } from '../toolsets/equipping.ts';
-import { ClientMode, type SwitchNames } from '../toolsets/mode.ts';
+import { ClientMode, type KeptMode, type Mode, type SwitchNames } from '../toolsets/mode.ts';
 import type { SessionFollower, SessionToolsets } from '../toolsets/session-toolsets.ts';
 import type { Toolsets } from '../toolsets/toolsets.ts';
 
@@ -18,6 +19,8 @@ interface ClientViewsOptions {
   readonly toolsets: Toolsets;
   /** What single clients have equipped. Undefined: only the mode is a client's own. */
   readonly sessions: SessionToolsets | undefined;
+  /** What is kept of sessions beyond this process. */
+  readonly states?: Pick<SessionStates, 'of' | 'change' | 'follow'> | undefined;
   readonly filterIn: (choice: ClientChoice, view: () => View) => OpenFilter;
 }
 
@@ -53,17 +56,17 @@ export class ClientViews {
   /** Notifies clients whose lists have changed. `isEquipping`: a toolset was equipped or unequipped for all. */
   refresh(isEquipping: boolean): void {
     for (const { mode, equipping, view } of [...this.#clients.values()]) {
-      if (isEquipping && equipping.own === undefined) mode.follow();
+      if (isEquipping && equipping.own === undefined) mode.followOthers();
       view.refresh();
     }
   }
 
   #open(client: string): Client {
-    const { catalog, endpoint, names, toolsets, sessions, filterIn } = this.#options;
+    const { catalog, endpoint, names, toolsets, sessions, states, filterIn } = this.#options;
     const follower: SessionFollower = {
       isListening: () => view.hasListeners,
-      changed: () => {
-        mode.restart();
+      changed: (isFirst) => {
+        if (isFirst !== true) mode.restart();
         view.refresh();
       },
     };
@@ -76,9 +79,12 @@ export class ClientViews {
       names,
       () => (equipping.current === undefined ? 'configuration' : 'normal'),
       () => view.refresh(),
+      states && createKeptMode(states, client),
     );
-    const left = (): void => {
-      if (id !== undefined) sessions?.end(id);
+    const unfollow = states?.follow(client, () => mode.takeKept());
+    const left = (isOver: boolean): void => {
+      if (id !== undefined && isOver) sessions?.end(id);
+      unfollow?.();
       this.#drop(client);
     };
     const filter = { ...filterIn({ mode, equipping }, () => view), left };
@@ -104,4 +110,30 @@ export class ClientViews {
   #keyOf(client: string): string {
     return `${this.#options.endpoint}, client ${client}`;
   }
+}
+
+/** At most one write is under way for a client; the latest mode is written after it. */
+export function createKeptMode(states: Pick<SessionStates, 'of' | 'change'>, client: string): KeptMode {
+  let isWriting = false;
+  /** The latest switch, until it is saved. */
+  let saving: { readonly mode: Mode | undefined } | undefined;
+  const write = async (): Promise<void> => {
+    isWriting = true;
+    while (saving !== undefined) {
+      const own = saving;
+      await states.change(client, { kind: 'mode', mode: own.mode });
+      if (saving === own) saving = undefined;
+    }
+    isWriting = false;
+  };
+  return {
+    get current() {
+      const { mode } = saving ?? states.of(client);
+      return mode === 'configuration' || mode === 'normal' ? mode : undefined;
+    },
+    save(mode) {
+      saving = { mode };
+      if (!isWriting) void write();
+    },
+  };
 }

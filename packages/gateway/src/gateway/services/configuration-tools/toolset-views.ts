@@ -19,6 +19,7 @@ import {
 import { Listing } from '../../catalog/listing.ts';
 import type { ListKind } from '../../ports/link.ts';
 import type { Server } from '../../catalog/server.ts';
+import type { SessionStates } from '../../catalog/session-states.ts';
 import type { View } from '../../catalog/view.ts';
 import { createSearchFilter } from './search-tools.ts';
 import { type CurrentMode, ProcessMode } from '../toolsets/mode.ts';
@@ -34,6 +35,8 @@ export interface ToolsetViewsOptions extends Omit<
 > {
   /** What single clients have equipped. Undefined: all clients share mode and equipped toolset. */
   readonly sessions: SessionToolsets | undefined;
+  /** What is kept of sessions beyond this process. */
+  readonly states?: SessionStates | undefined;
 }
 
 /** Whose mode and equipped toolset a view follows. */
@@ -51,6 +54,7 @@ export class ToolsetViews {
   /** Three tools that find, describe and call all others. */
   readonly search: View;
   readonly #mode: ProcessMode;
+  readonly #states: SessionStates | undefined;
   readonly #context: ConfigurationContext;
   readonly #ofToolsets = new Map<string, View>();
   /** Tools of the endpoint /mcp/configuration, which has no modes. */
@@ -67,7 +71,8 @@ export class ToolsetViews {
   readonly #lists = new Map<string, View>();
   readonly #endListening: () => void;
 
-  constructor({ sessions, ...given }: ToolsetViewsOptions) {
+  constructor({ sessions, states, ...given }: ToolsetViewsOptions) {
+    this.#states = states;
     const mode = given.toolsets.equipped === undefined ? 'configuration' : 'normal';
     this.#mode = new ProcessMode(given.settings, mode, () => this.current.refresh());
     const { catalog, toolsets } = given;
@@ -170,6 +175,7 @@ export class ToolsetViews {
     const { catalog, toolsets } = this.#context;
     return new ClientViews({
       ...{ catalog, toolsets, sessions },
+      states: sessions && this.#states,
       endpoint: 'equipped',
       names: this.#mode.names,
       filterIn: (choice, view) => {

@@ -14,7 +14,7 @@ import {
 import { withoutUndefined } from '@assay-mcp/kit/json-object';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { SettingKind } from '../../../core/setting-kind.ts';
-import { type SettingKey, SETTINGS, type Settings } from '../../../core/settings.ts';
+import { toShownSetting, type SettingKey, SETTINGS, type Settings } from '../../../core/settings.ts';
 import type { Edit } from '../../catalog/record-edit.ts';
 import type { RecordReplica } from '../../catalog/record-replica.ts';
 
@@ -148,8 +148,8 @@ export class PreferenceService {
       const fix = findSettingFix(key, this.#options);
       return withoutUndefined({
         key,
-        value: next.value.settings[key],
-        running: isLive ? next.value.settings[key] : running[key],
+        value: toShownSetting(key, next.value.settings[key]),
+        running: toShownSetting(key, isLive ? next.value.settings[key] : running[key]),
         default: kind.defaultValue,
         origin: next.value.origins[key],
         isFixed: fix !== undefined,
@@ -189,7 +189,7 @@ export function toSettings(
     const { env, kind, about, changedBy } = SETTINGS[key];
     return withoutUndefined({
       key,
-      value: settings[key],
+      value: toShownSetting(key, settings[key]),
       origin: origins[key],
       default: kind.defaultValue,
       env,

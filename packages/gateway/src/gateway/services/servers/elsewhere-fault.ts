@@ -1,4 +1,5 @@
 import type { EntryFault } from '@assay-mcp/kit/json-position';
+import { CREDENTIAL_MEMBERS } from '../../../core/secrets/credential-members.ts';
 import { URL_KEYS } from '../../../core/sources/url-keys.ts';
 import type { ConfigEntry } from '../../ports/config-entries.ts';
 
@@ -6,8 +7,9 @@ import type { ConfigEntry } from '../../ports/config-entries.ts';
 export function findElsewhereFault(former: ConfigEntry, edits: ConfigEntry): EntryFault | undefined {
   const [before, after] = [originOf(former), originOf({ ...former, ...edits })];
   const isElsewhere = before !== undefined && after !== undefined && before !== after;
-  const left = ['headers', 'headerCommand', 'auth', 'credentials', 'clientCertificate'].find(
-    (field) => isPresent(former[field]) && edits[field] === undefined,
+  // The environment of a process goes nowhere else.
+  const left = CREDENTIAL_MEMBERS.find(
+    (field) => field !== 'env' && isPresent(former[field]) && edits[field] === undefined,
   );
   if (!isElsewhere || left === undefined) return undefined;
   return {

@@ -146,6 +146,7 @@ export class ServerService {
     const server = this.#server(spec.value.name);
     // A CLI command starts only the servers it needs.
     if (server?.lists.isKnown('tools') === false) await this.#settled(spec.value.name);
+    await this.#options.claims.studied(spec.value);
     return this.#trustView(idOrName);
   }
 

@@ -1,5 +1,5 @@
 import type { GatewayTrust } from '../../../api/server.ts';
-import { HINTS } from '@assay-mcp/kit/hint';
+import { HINTS, isCautious } from '@assay-mcp/kit/hint';
 import { shorten } from '@assay-mcp/kit/shorten';
 import { NO_LABELS, type Policy, type PolicyCaller, type PolicyTool } from '../../../core/policy/policy.ts';
 import { rank } from '../../../core/policy/untrusted-claims.ts';
@@ -33,6 +33,7 @@ export function toTrustView(
 ): GatewayTrust {
   const [notAsked, askedLess, contradicted]: string[][] = [[], [], []];
   let verified = 0;
+  const studied: { origin?: string; tools: number; contradicted: string[] } = { tools: 0, contradicted: [] };
   for (const definition of definitions) {
     const { key } = definition;
     if (key === undefined) continue;
@@ -41,6 +42,12 @@ export function toTrustView(
     if (seen?.digest === getDigest(definition)) {
       verified += 1;
       if (HINTS.some((hint) => seen.hints[hint]?.kind === 'contradicted')) contradicted?.push(key);
+    }
+    const study = claims.studyOf(spec, definition);
+    if (study[0] !== undefined) {
+      studied.origin = study[0].origin;
+      studied.tools += 1;
+      if (study.some(({ hint, value }) => isCautious(hint, value))) studied.contradicted.push(key);
     }
     if (record?.isDisabled === true) continue;
     const tool = claims.policyToolOf(spec, key, definition);
@@ -64,6 +71,13 @@ export function toTrustView(
     notAsked: toNamedTools(notAsked),
     askedLess: toNamedTools(askedLess),
     verified,
+    ...(studied.origin !== undefined && {
+      studied: {
+        origin: studied.origin,
+        tools: studied.tools,
+        contradicted: toNamedTools(studied.contradicted),
+      },
+    }),
     contradicted: toNamedTools(contradicted),
   };
 }

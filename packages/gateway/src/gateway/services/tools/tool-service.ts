@@ -117,6 +117,8 @@ export class ToolService {
     await this.#options.listed({ tool: id });
     const entry = this.#entry(id);
     if (!entry.ok) return entry;
+    const { claims } = this.#options;
+    await claims.studied(entry.value.server.spec);
     const guarantee = await computeToolGuarantee(entry.value, this.#options);
     return ok({ ...this.#view(entry.value), ...(guarantee !== undefined && { guarantee }) });
   }

@@ -21,18 +21,28 @@ export interface CurrentMode {
   set(mode: Mode): void;
 }
 
-/** The mode of one client. It follows the others until the client switches. Not persisted. */
+/** Where the mode of a client is kept, if it can outlast this process. */
+export interface KeptMode {
+  /** Undefined if the client has not switched. */
+  readonly current: Mode | undefined;
+  save(mode: Mode | undefined): void;
+}
+
+/** The mode of one client. It follows the others until the client switches. */
 export class ClientMode implements CurrentMode {
   readonly names: SwitchNames | undefined;
   readonly #otherwise: () => Mode;
   readonly #changed: () => void;
+  readonly #kept: KeptMode | undefined;
   #own: Mode | undefined;
 
   /** `otherwise` is the mode of clients that have not switched. `changed` is called after each change. */
-  constructor(names: SwitchNames | undefined, otherwise: () => Mode, changed: () => void) {
+  constructor(names: SwitchNames | undefined, otherwise: () => Mode, changed: () => void, kept?: KeptMode) {
     this.names = names;
     this.#otherwise = otherwise;
     this.#changed = changed;
+    this.#kept = kept;
+    this.#own = kept?.current;
   }
 
   get current(): Mode {
@@ -42,17 +52,28 @@ export class ClientMode implements CurrentMode {
   set(mode: Mode): void {
     const before = this.current;
     this.#own = mode === this.#otherwise() ? undefined : mode;
+    this.#kept?.save(this.#own);
     if (before !== mode) this.#changed();
+  }
+
+  /** Takes over what is kept: the client has switched at another replica. */
+  takeKept(): void {
+    const before = this.current;
+    this.#own = this.#kept?.current;
+    if (before !== this.current) this.#changed();
   }
 
   /** Forgets the client's switch: it has equipped or unequipped a toolset. Does not call `changed`. */
   restart(): void {
     this.#own = undefined;
+    this.#kept?.save(undefined);
   }
 
   /** Follows the others again after a toolset was equipped or unequipped, unless the client is configuring. */
-  follow(): void {
-    if (this.#own === 'normal') this.#own = undefined;
+  followOthers(): void {
+    if (this.#own !== 'normal') return;
+    this.#own = undefined;
+    this.#kept?.save(undefined);
   }
 }
 

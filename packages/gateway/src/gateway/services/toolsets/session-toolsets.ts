@@ -21,8 +21,11 @@ export interface SessionToolsetsOptions {
 export interface SessionFollower {
   /** Whether the client is connected, so that its session is in use even without requests. */
   readonly isListening: () => boolean;
-  /** Called after the client has equipped or unequipped a toolset, through any process. */
-  readonly changed: () => void;
+  /**
+   * Called after the client has equipped or unequipped a toolset, through any process. `isFirst`: it had done so before it
+   * was known here.
+   */
+  readonly changed: (isFirst?: boolean) => void;
 }
 
 interface Followed {
@@ -175,18 +178,19 @@ export class SessionToolsets {
     for (const client of clients) {
       const followed = this.#clients.get(client);
       if (followed === undefined || followed.fromRead > read) continue;
+      const isFirst = !followed.isKnown;
       followed.fromRead = read;
       followed.isKnown = true;
-      this.#put(followed, rows.get(client));
+      this.#put(followed, rows.get(client), isFirst);
     }
     return ok(undefined);
   }
 
-  #put(followed: Followed, row: SessionToolset | undefined): void {
+  #put(followed: Followed, row: SessionToolset | undefined, isFirst = false): void {
     const before = followed.row;
     followed.row = row;
     if (before?.equippings === row?.equippings && before?.toolset === row?.toolset) return;
-    for (const { changed } of [...followed.followers]) changed();
+    for (const { changed } of [...followed.followers]) changed(isFirst);
   }
 
   #saveAtIntervals(): void {

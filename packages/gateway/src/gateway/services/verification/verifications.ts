@@ -5,6 +5,7 @@ import { mergeVerification } from '../../../core/hints/tool-verification.ts';
 import type { ToolRecord } from '../../../core/hints/tool-record.ts';
 import type { AuditEvent } from '../../../core/audit-event.ts';
 import type { Refusal } from '../../../core/refusal.ts';
+import { compileStops } from '../../../core/stops.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { ServerSpec } from '../../../core/server-spec.ts';
 import { listContradictions, computeCoverage, type VerifyReport } from '@assay-mcp/kit/verification/report';
@@ -69,6 +70,8 @@ export class Verifications {
     const found = this.#options.servers.find(idOrName);
     if (!found.ok) return found;
     const { name, enabled } = found.value;
+    const stop = compileStops(this.#options.records.stops())(name);
+    if (stop !== undefined) return err({ code: 'CALL_STOPPED', stop });
     const spec = this.#options.catalog.servers.find((one) => one.spec.name === name)?.spec;
     if (spec === undefined) {
       const cause = enabled

@@ -1,0 +1,433 @@
+// What the answer to a failed call says about its arguments. The text is the server's: it is cut, matched by patterns
+// that take linear time, and only leads to other arguments in the sandbox.
+import { isJsonObject, type JsonObject } from '@assay-mcp/kit/json-object';
+import { PAGE_URL } from '@assay-mcp/sandbox/page-url';
+import { splitList } from './described-values.ts';
+import { type Adjustments, resolveSchema } from './generate-value.ts';
+import type { ArgumentContext } from './heuristics.ts';
+import { SAMPLES } from './samples.ts';
+import { isSecretValue } from './secret-values.ts';
+import { splitName } from './tool-words.ts';
+
+export interface FailedCall {
+  readonly args: JsonObject;
+  /** The text of the answer. */
+  readonly text: string;
+  readonly inputSchema: JsonObject;
+  /** Those that led to the arguments. */
+  readonly adjustments: Adjustments;
+}
+
+const MAX_TEXT = 3_000;
+const MAX_ISSUES = 20;
+const MAX_LISTED = 30;
+const MAX_VALUE = 100;
+const MAX_NAMES = 100;
+
+/** Adjustments for another call. Undefined if the text says nothing new. */
+export function readError(failed: FailedCall, context: ArgumentContext): Adjustments | undefined {
+  const draft = new Draft(failed, context);
+  const text = failed.text.slice(0, MAX_TEXT);
+  const issues = issuesIn(text);
+  for (const issue of issues) readIssue(issue, draft);
+  if (issues.length === 0 || !draft.hasChanged)
+    for (const rule of RULES) if (!draft.hasChanged) rule(text, draft);
+  return draft.hasChanged ? draft.adjustments : undefined;
+}
+
+/** The adjustments so far, with changes. */
+class Draft {
+  readonly #passed: Map<string, number>;
+  readonly #values: Map<string, unknown>;
+  readonly #included: Set<string>;
+  readonly #omitted: Set<string>;
+  readonly context: ArgumentContext;
+  /** The scalars of the arguments by their paths, without the indexes of lists. */
+  readonly leaves: ReadonlyMap<string, unknown>;
+  /** Names of parameters. */
+  readonly names: readonly string[];
+  hasChanged = false;
+
+  constructor({ args, inputSchema, adjustments }: FailedCall, context: ArgumentContext) {
+    this.#passed = new Map(adjustments.passed);
+    this.#values = new Map(adjustments.values);
+    this.#included = new Set(adjustments.included);
+    this.#omitted = new Set(adjustments.omitted);
+    this.context = context;
+    this.leaves = leavesOf(args);
+    const { properties } = resolveSchema(inputSchema, inputSchema);
+    this.names = [
+      ...new Set([...Object.keys(isJsonObject(properties) ? properties : {}), ...Object.keys(args)]),
+    ].slice(0, MAX_NAMES);
+  }
+
+  get adjustments(): Adjustments {
+    return { passed: this.#passed, values: this.#values, included: this.#included, omitted: this.#omitted };
+  }
+
+  set(path: string, value: unknown): void {
+    if (path === '' || isSecretValue(value)) return;
+    if (this.#values.has(path) && this.#values.get(path) === value) return;
+    this.#values.set(path, value);
+    this.#omitted.delete(path);
+    if (!this.leaves.has(path)) this.#included.add(path);
+    this.hasChanged = true;
+  }
+
+  pass(path: string): void {
+    if (path === '') return;
+    this.#values.delete(path);
+    this.#passed.set(path, (this.#passed.get(path) ?? 0) + 1);
+    this.hasChanged = true;
+  }
+
+  include(path: string): void {
+    if (path === '' || this.#included.has(path) || path.length > MAX_VALUE) return;
+    this.#omitted.delete(path);
+    this.#included.add(path);
+    this.hasChanged = true;
+  }
+
+  omit(path: string): void {
+    if (path === '' || this.#omitted.has(path)) return;
+    this.#included.delete(path);
+    this.#omitted.add(path);
+    this.hasChanged = true;
+  }
+
+  /** Parameters that the text names. */
+  namedIn(text: string): readonly string[] {
+    return this.names.filter((name) =>
+      new RegExp(`(?<![\\w])${name.replaceAll(/\W/g, '\\$&')}(?![\\w])`).test(text),
+    );
+  }
+
+  /** The argument of which all words of its name are in the text: `yaml_rule` in "Invalid YAML rule". */
+  #describedIn(text: string): string | undefined {
+    const words = new Set(text.toLowerCase().split(/\W+/));
+    return [...this.leaves.keys()].find((path) =>
+      splitName(path.split('.').at(-1) ?? '').every((word) => words.has(word)),
+    );
+  }
+
+  /** The path of the argument whose value the text repeats. */
+  pathOfValueIn(text: string): string | undefined {
+    return [...this.leaves]
+      .filter(([, value]) => String(value).length >= 2 && text.includes(String(value).slice(0, MAX_VALUE)))
+      .sort(([, one], [, other]) => String(other).length - String(one).length)[0]?.[0];
+  }
+
+  /** The argument that the text is most likely about. */
+  subjectOf(text: string): string | undefined {
+    const named = this.namedIn(text).filter((name) => this.leaves.has(name));
+    const [first, ...others] = this.leaves.keys();
+    return (
+      this.pathOfValueIn(text) ??
+      named[0] ??
+      this.#describedIn(text) ??
+      (others.length === 0 ? first : undefined)
+    );
+  }
+
+  /** Arguments with a path in the seed data. */
+  get paths(): readonly string[] {
+    return [...this.leaves]
+      .filter(([, value]) => typeof value === 'string' && value.startsWith(this.context.folder))
+      .map(([path]) => path);
+  }
+}
+
+function leavesOf(args: JsonObject): ReadonlyMap<string, unknown> {
+  const leaves = new Map<string, unknown>();
+  const visit = (value: unknown, path: string, depth: number): void => {
+    if (depth > 5 || leaves.size > 200) return;
+    if (Array.isArray(value)) for (const one of value.slice(0, 3)) visit(one, path, depth + 1);
+    else if (isJsonObject(value))
+      for (const [key, one] of Object.entries(value))
+        visit(one, path === '' ? key : `${path}.${key}`, depth + 1);
+    else if (!leaves.has(path)) leaves.set(path, value);
+  };
+  visit(args, '', 0);
+  return leaves;
+}
+
+/** Issues as validators report them: as JSON, or a line each. */
+function issuesIn(text: string): readonly JsonObject[] {
+  const start = text.indexOf('[');
+  const end = text.lastIndexOf(']');
+  if (start >= 0 && end > start)
+    try {
+      const list: unknown = JSON.parse(text.slice(start, end + 1));
+      const issues = Array.isArray(list)
+        ? list.filter((one): one is JsonObject => isJsonObject(one) && Array.isArray(one['path']))
+        : [];
+      if (issues.length > 0) return issues.slice(0, MAX_ISSUES);
+    } catch {
+      // Not JSON.
+    }
+  return [
+    ...text.matchAll(
+      /expected ([\w"'|, -]{1,80}?),? (?:but )?received (\w+)\s{1,4}(?:→|->)?\s{0,3}at ["'`]?([\w.[\]]{1,80})/gi,
+    ),
+  ]
+    .slice(0, MAX_ISSUES)
+    .map(([, expected = '', received = '', path = '']) => ({
+      expected,
+      received,
+      path: path.split('.'),
+      message: received === 'undefined' ? 'Required' : '',
+    }));
+}
+
+function readIssue(issue: JsonObject, draft: Draft): void {
+  const steps = Array.isArray(issue['path']) ? issue['path'] : [];
+  const path = steps.filter((step) => typeof step === 'string').join('.');
+  const message = typeof issue['message'] === 'string' ? issue['message'] : '';
+  const expected = typeof issue['expected'] === 'string' ? issue['expected'] : '';
+  const values = [issue['options'], issue['values']].find(Array.isArray);
+  if (Array.isArray(issue['keys']))
+    for (const key of issue['keys'].filter((one) => typeof one === 'string'))
+      draft.omit(path === '' ? key : `${path}.${key}`);
+  else if (values !== undefined && values.length > 0) draft.set(path, values[0]);
+  else if (issue['received'] === 'undefined' || /^required$|received undefined/i.test(message)) {
+    const value = valueOfType(expected);
+    if (expected === 'string' || value === undefined) draft.include(path);
+    else draft.set(path, value);
+  } else if (typeof issue['minimum'] === 'number' && issue['type'] !== 'array') {
+    const current = draft.leaves.get(path);
+    draft.set(
+      path,
+      typeof current === 'string'
+        ? current.padEnd(Math.min(issue['minimum'], 10_000), 'a')
+        : issue['minimum'] + (issue['inclusive'] === false ? 1 : 0),
+    );
+  } else if (typeof issue['maximum'] === 'number') draft.set(path, issue['maximum']);
+  else {
+    const value = valueOfType(expected);
+    if (value === undefined) draft.pass(path);
+    else draft.set(path, value);
+  }
+}
+
+const BY_TYPE: Readonly<Record<string, unknown>> = {
+  number: 1,
+  integer: 1,
+  int: 1,
+  float: 1,
+  'positive number': 1,
+  'positive integer': 1,
+  'non-negative integer': 1,
+  string: 'a',
+  'non-empty string': 'a',
+  boolean: true,
+  bool: true,
+  array: ['a'],
+  list: ['a'],
+  'non-empty array': ['a'],
+  object: {},
+  date: SAMPLES.date,
+  null: null,
+};
+
+function valueOfType(type: string): unknown {
+  const own = type.trim().toLowerCase();
+  if (Object.hasOwn(BY_TYPE, own)) return BY_TYPE[own];
+  return /^["']/.test(type) ? /^["']([^"']{1,100})/.exec(type)?.[1] : undefined;
+}
+
+type Rule = (text: string, draft: Draft) => void;
+
+const missing: Rule = (text, draft) => {
+  const named = [
+    ...text.matchAll(
+      /(?:missing|required|provide|specify|requires)\b[^\n:'"`]{0,60}[:'"`]\s*([\w'"`, ]{1,200})/gi,
+    ),
+    ...text.matchAll(
+      /((?:\b[A-Za-z_]\w{1,40}["'`]?(?:, ?| and | or | & )["'`]?){0,6}\b[A-Za-z_]\w{1,40})["'`]?\s(?:\w{1,40} )?(?:is|are|must be) (?:required|missing|mandatory|provided|specified)/gi,
+    ),
+    ...text.matchAll(
+      /(?:missing|requires?|provide|specify) (?:an? |the |required )?(?:\w+ )?["'`]?([A-Za-z_]\w{1,40})["'`]?/gi,
+    ),
+  ].flatMap(([, names = '']) => names.split(/[\s,'"`]+/));
+  for (const name of named.slice(0, MAX_LISTED)) {
+    const own =
+      draft.names.find((one) => one === name) ??
+      draft.names.find((one) => splitName(one).join('') === splitName(name).join(''));
+    if (own !== undefined && !draft.leaves.has(own)) draft.include(own);
+  }
+};
+
+/** `either a or b`, `at least one of a, b`. */
+const eitherOr: Rule = (text, draft) => {
+  const choice =
+    /\b(?:either|at least one(?: of)?|one of|any of|exactly one(?: of)?|no (?:updates?|fields?|changes?)|nothing to (?:update|change))\b([^\n]{0,200})/i.exec(
+      text,
+    )?.[0];
+  if (choice === undefined) return;
+  const named = draft.namedIn(choice).filter((name) => !draft.leaves.has(name));
+  const optional = draft.names.filter((name) => !draft.leaves.has(name));
+  const first = named[0] ?? optional[0];
+  if (first !== undefined && draft.namedIn(choice).every((name) => !draft.leaves.has(name)))
+    draft.include(first);
+  else if (first !== undefined && /no (?:updates?|fields?|changes?)|nothing|at least one/i.test(choice))
+    draft.include(first);
+};
+
+const exclusive: Rule = (text, draft) => {
+  const both =
+    /(?:cannot|can't|do not|don't|not|only one)\b[^\n]{0,40}\b(?:both|together|one of|combine)\b([^\n]{0,160})|mutually exclusive/i.exec(
+      text,
+    );
+  if (both === null) return;
+  const given = draft.namedIn(text).filter((name) => draft.leaves.has(name));
+  const last = given.at(-1);
+  if (given.length > 1 && last !== undefined) draft.omit(last);
+};
+
+const oneOf: Rule = (text, draft) => {
+  const list =
+    /(?:\bone of\b(?: the following)?\s{0,2}[:=([]?|\b(?:valid|supported|available|allowed|possible|choose|options|did you mean)(?: [\w ]{1,30})?(?: are\b| is\b|\s{0,2}[:=([]))\s{0,3}:?\s{0,3}([^\n]{1,600}(?:\n\s{0,8}[-*•][^\n]{1,80}){0,20})/i.exec(
+      text,
+    );
+  if (list === null) return;
+  const before = text.slice(0, list.index);
+  const path = draft.pathOfValueIn(before) ?? draft.namedIn(before)[0] ?? draft.subjectOf(text);
+  if (path === undefined) return;
+  const current = draft.leaves.get(path);
+  const next = splitList(list[1] ?? '').find((value) => value !== current && !draft.names.includes(value));
+  if (next !== undefined)
+    draft.set(path, typeof current === 'number' && Number.isFinite(Number(next)) ? Number(next) : next);
+};
+
+const ofType: Rule = (text, draft) => {
+  for (const [, name = '', type = ''] of text.matchAll(
+    /["'`]?\b([A-Za-z_]\w{0,40})["'`]? (?:must|should|has to|needs to) be (?:an? |of type )?["'`]?((?:positive |non-negative |non-empty )?(?:number|integer|string|boolean|array|list|object))\b/gi,
+  )) {
+    const own =
+      draft.names.find((one) => one === name) ??
+      [...draft.leaves.keys()].find((path) => path.endsWith(`.${name}`));
+    const value = valueOfType(type);
+    if (own !== undefined && value !== undefined) draft.set(own, value);
+  }
+  if (/must be true|set ["'`]?\w*confirm\w*["'`]? to true|confirm\w*[=:]\s?true/i.test(text)) {
+    const name = draft.names.find((one) => /confirm|force|acknowledge/i.test(one));
+    if (name !== undefined) draft.set(name, true);
+  }
+};
+
+const bounds: Rule = (text, draft) => {
+  const range =
+    /\b(?:between|range|from)\b\D{0,10}(-?\d{1,9}(?:\.\d{1,6})?)\D{1,6}(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(text);
+  const least =
+    /(?:at least|>=|greater than or equal to|minimum(?: of| is)?|no less than)\s{0,2}(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(
+      text,
+    );
+  const above = /(?:greater than|more than|>)\s{0,2}(-?\d{1,9})/i.exec(text);
+  const most =
+    /(?:at most|<=|less than or equal to|maximum(?: of| is)?|no more than|exceed(?:s)?)\s{0,2}(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(
+      text,
+    );
+  const bound = range?.[1] ?? least?.[1] ?? (above === null ? undefined : Number(above[1]) + 1) ?? most?.[1];
+  if (bound === undefined) return;
+  const path =
+    draft.namedIn(text).find((name) => draft.leaves.has(name)) ??
+    [...draft.leaves].find(([, value]) => typeof value === 'number')?.[0];
+  if (path === undefined) return;
+  const current = draft.leaves.get(path);
+  if (typeof current === 'number') draft.set(path, Number(bound));
+  else if (typeof current === 'string' && least !== null)
+    draft.set(path, current.padEnd(Math.min(Number(bound), 10_000), 'a'));
+};
+
+/** A file of another type, a folder instead of a file, or the reverse. */
+const pathKind: Rule = (text, draft) => {
+  const [path = draft.subjectOf(text)] = draft.paths;
+  const { folder, files } = draft.context;
+  if (path === undefined) return;
+  const current = String(draft.leaves.get(path));
+  const ending =
+    /(?:must|should|only|expected|supported|required?s?|valid|not an?)\b[^\n]{0,60}?(\.[a-z]\w{0,11})\b/i.exec(
+      text,
+    )?.[1] ?? /(\.[a-z]\w{1,11})\b (?:files?|extension|format)\b/i.exec(text)?.[1];
+  const isTyped =
+    ending !== undefined && !current.endsWith(ending) && !/\.(?:js|ts|mjs|cjs)\b:?\d/.test(text);
+  if (isTyped)
+    draft.set(
+      path,
+      files.find((file) => file.endsWith(ending)) ??
+        `${current === folder ? `${folder}/created` : current.replace(/\.\w+$/, '')}${ending}`,
+    );
+  else if (/ENOTDIR|not a (?:valid )?(?:directory|folder)|must be a (?:directory|folder)/i.test(text))
+    draft.set(path, folder);
+  else if (/EISDIR|is a directory|not a (?:regular )?file|must be a file/i.test(text))
+    draft.set(path, files.find((file) => file.endsWith('.txt')) ?? files[0]);
+  else if (/must be (?:an )?absolute|absolute path/i.test(text) && !current.startsWith('/'))
+    draft.set(path, `${folder}/${current}`);
+  else if (
+    /must be relative|(?:absolute paths?|leading slash).{0,30}not allowed|outside|relative path/i.test(
+      text,
+    ) &&
+    current.startsWith(`${folder}/`)
+  )
+    draft.set(path, current.slice(folder.length + 1));
+  else if (/EEXIST|already exists/i.test(text)) draft.set(path, `${folder}/created-${current.length}`);
+};
+
+/** A text that the answer gives as an example. */
+const example: Rule = (text, draft) => {
+  const given = /\bexamples?(?: \w{1,20})?:\s{0,3}([^\s][^]{0,600})/i.exec(text)?.[1];
+  const path = draft.subjectOf(text) ?? [...draft.leaves.keys()][0];
+  if (given === undefined || path === undefined || typeof draft.leaves.get(path) !== 'string') return;
+  const value = (given.split(/\n\s*\n/)[0] ?? '').replaceAll(/^["'`]|["'`]$/g, '').trim();
+  if (value !== draft.leaves.get(path)) draft.set(path, value);
+};
+
+/** A form of text that the answer asks for. */
+const form: Rule = (text, draft) => {
+  const value = FORMS.find(([pattern]) => pattern.test(text))?.[1];
+  const path = draft.subjectOf(text) ?? draft.namedIn(text)[0];
+  if (value !== undefined && path !== undefined && draft.leaves.get(path) !== value) draft.set(path, value);
+};
+
+const FORMS: readonly (readonly [RegExp, string])[] = [
+  [/yyyy-mm-dd/i, SAMPLES.date],
+  [/\biso[- ]?8601\b/i, SAMPLES.dateTime],
+  [/\bhh:mm\b/i, SAMPLES.time],
+  [/\b(?:in)?valid json\b|json\.parse|unexpected token .* json|not valid json/i, SAMPLES.json],
+  [/\binvalid url\b|must be a (?:valid )?url/i, PAGE_URL],
+  [/\binvalid uuid\b|must be a (?:valid )?uuid/i, SAMPLES.uuid],
+  [/\bemail\b/i, SAMPLES.email],
+  [/\bhex\b/i, SAMPLES.color],
+  [/\binvalid regular expression\b/i, SAMPLES.regex],
+];
+
+/** A parameter that the answer names, in whatever language, and that was not given. */
+const mentioned: Rule = (text, draft) => {
+  const name = draft.namedIn(text).find((one) => one.length > 2 && !draft.leaves.has(one));
+  // A text about a value that was given is about that.
+  if (name !== undefined && draft.pathOfValueIn(text) === undefined) draft.include(name);
+};
+
+/** Another value for the argument that the answer repeats or names. */
+const another: Rule = (text, draft) => {
+  const isAbout =
+    /not found|no such|does not exist|doesn't exist|unknown|invalid|unsupported|cannot find|could not find|ENOENT|not exist|failed|denied|already exists|no .{1,40} (?:found|with|matching)/i.test(
+      text,
+    );
+  const path = draft.subjectOf(text);
+  if (isAbout && path !== undefined) draft.pass(path);
+};
+
+const RULES: readonly Rule[] = [
+  exclusive,
+  missing,
+  eitherOr,
+  oneOf,
+  ofType,
+  bounds,
+  pathKind,
+  example,
+  form,
+  mentioned,
+  another,
+];

@@ -1,0 +1,63 @@
+import { describe, expect, it } from 'vitest';
+import { ok } from '@assay-mcp/kit/result';
+import { type CallableTool, findMemoryChanges } from '../src/experiment/memory-changes.ts';
+import type { CalledServer } from '../src/experiment/run-tool.ts';
+
+const ARGS = [{ args: {}, origin: 'generated', shape: '{}' }] as const;
+const TOOLS: readonly CallableTool[] = ['list_notes', 'check_notes'].map((name) => ({
+  name,
+  isReadOnly: true,
+  sets: ARGS,
+}));
+
+/** The tools after whose calls `list_notes` shows other data. `notes`: what it shows, given the calls so far. */
+async function contradicted(notes: (calls: readonly string[]) => string): Promise<readonly string[]> {
+  const openServer = (): CalledServer => {
+    const calls: string[] = [];
+    return {
+      hasEnded: false,
+      openMs: 0,
+      call: (name) => {
+        calls.push(name);
+        const result = { content: [{ type: 'text', text: notes(calls) }] };
+        return Promise.resolve({ answer: { kind: 'result', isError: false, digest: '', text: '' }, result });
+      },
+      observe: () => Promise.reject(new Error('not observed')),
+      finish: () => Promise.resolve(),
+      close: () => Promise.resolve(),
+    };
+  };
+  const found = await findMemoryChanges(TOOLS, {
+    pace: { controlMs: 0, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
+    ...{ seed: '', startTargets: new Set(), openServer: () => Promise.resolve(ok(openServer())) },
+    signal: new AbortController().signal,
+  });
+  return [...found.keys()];
+}
+
+describe('a tool that says that it only reads', () => {
+  it('is contradicted if what another tool shows differs after it was called, also only the first time', async () => {
+    expect(
+      await contradicted((calls) => `note ${calls.includes('check_notes') ? 'checked' : 'new'}`),
+    ).toEqual(['check_notes']);
+    expect(await contradicted(() => 'note new')).toEqual([]);
+  });
+
+  // Readings pass as time does. New servers repeat what happens some time after their start.
+  it.each([2, 3, 4, 5, 6, 7, 8, 9])(
+    'is not contradicted by what changes by itself after every %i readings',
+    async (every) => {
+      for (let offset = 0; offset < every; offset += 1)
+        expect(
+          await contradicted(
+            (calls) => `alert ${'abcdefghijklmnopqrstuvwxyz'.charAt((calls.length + offset) / every)}`,
+          ),
+        ).toEqual([]);
+    },
+  );
+
+  it('is not contradicted by what changes once by itself', async () => {
+    for (let after = 0; after < 24; after += 1)
+      expect(await contradicted((calls) => (calls.length > after ? 'ready' : 'loading'))).toEqual([]);
+  });
+});

@@ -1,0 +1,138 @@
+import { expect, it } from 'vitest';
+import type { JsonObject } from '@assay-mcp/kit/json-object';
+import { proposeArguments } from '../src/arguments/choose-arguments.ts';
+import { NO_ADJUSTMENTS } from '../src/arguments/generate-value.ts';
+import { Knowledge } from '../src/arguments/knowledge.ts';
+import { readError } from '../src/arguments/read-error.ts';
+
+const CONTEXT = {
+  folder: '/seed',
+  files: ['/seed/data.json', '/seed/notes.txt', '/seed/page.md'],
+  folders: ['/seed/docs'],
+  knowledge: new Knowledge(),
+};
+
+/** The arguments after an error, for a tool whose parameters are all strings unless they say otherwise. */
+function corrected(args: JsonObject, text: string, more: JsonObject = {}): unknown {
+  const named = {
+    ...Object.fromEntries(Object.keys(args).map((name) => [name, { type: 'string' }])),
+    ...more,
+  };
+  const inputSchema = { type: 'object', properties: named, required: Object.keys(args) };
+  const adjustments = readError({ args, text, inputSchema, adjustments: NO_ADJUSTMENTS }, CONTEXT);
+  if (adjustments === undefined) return undefined;
+  return proposeArguments({ name: 'tool', inputSchema }, CONTEXT, { variant: 0, isFull: false, adjustments })
+    ?.args;
+}
+
+it.each<[string, JsonObject, string, JsonObject, JsonObject]>([
+  ['expected type', { size: 'a' }, 'size must be a number', {}, { size: 1 }],
+  [
+    'list of values',
+    { style: 'note' },
+    'Invalid style "note". Must be one of: round, square',
+    {},
+    { style: 'round' },
+  ],
+  [
+    'quoted list',
+    { style: 'note' },
+    "Unknown style. Supported styles: 'oval' | 'flat'",
+    {},
+    { style: 'oval' },
+  ],
+  [
+    'missing member',
+    { bed: 'apple' },
+    'Missing required parameter: depth',
+    { depth: { type: 'integer' } },
+    { bed: 'apple', depth: 1 },
+  ],
+  [
+    'two missing members',
+    { bed: 'apple' },
+    'width and depth are required',
+    { width: { type: 'integer' }, depth: { type: 'integer' } },
+    { bed: 'apple', width: 1, depth: 1 },
+  ],
+  [
+    'either-or',
+    {},
+    'Provide either bed or row',
+    { bed: { type: 'string' }, row: { type: 'string' } },
+    { bed: 'apple' },
+  ],
+  [
+    'parameter that a text in another language names',
+    {},
+    '请提供 row 参数',
+    { bed: { type: 'string' }, row: { type: 'string' } },
+    { row: 'apple' },
+  ],
+  ['exclusion', { bed: 'apple', row: 'apple' }, 'You cannot use both bed and row', {}, { bed: 'apple' }],
+  ['lower bound', { count: 1 }, 'count must be at least 5', { count: { type: 'integer' } }, { count: 5 }],
+  [
+    'extension that exists',
+    { file: '/seed/data.json' },
+    'Only .md files are supported',
+    {},
+    { file: '/seed/page.md' },
+  ],
+  [
+    'extension that does not',
+    { file: '/seed/data.json' },
+    'The file must have the extension .plan',
+    {},
+    { file: '/seed/data.plan' },
+  ],
+  ['folder', { path: '/seed/data.json' }, 'ENOTDIR: not a directory', {}, { path: '/seed' }],
+  ['date', { day: 'soon' }, 'day: use YYYY-MM-DD', {}, { day: '2026-01-15' }],
+  [
+    'flag of consent',
+    { bed: 'apple' },
+    'Refused. Set confirm to true.',
+    { confirm: { type: 'boolean' } },
+    { bed: 'apple', confirm: true },
+  ],
+])('an error leads to other arguments: %s', (_, args, text, more, expected) => {
+  expect(corrected(args, text, more)).toEqual(expected);
+});
+
+it('issues of a validator are read by their paths', () => {
+  const issues = [
+    {
+      code: 'invalid_type',
+      expected: 'number',
+      received: 'string',
+      path: ['size'],
+      message: 'Expected number',
+    },
+    { code: 'invalid_type', expected: 'array', received: 'undefined', path: ['rows'], message: 'Required' },
+    { code: 'unrecognized_keys', keys: ['extra'], path: [], message: 'Unrecognized key' },
+  ];
+  const text = `MCP error -32602: Invalid arguments for tool: ${JSON.stringify(issues, undefined, 2)}`;
+  expect(corrected({ size: 'a', extra: 'b' }, text)).toEqual({ size: 1, rows: ['a'] });
+});
+
+it('a value that the error calls unknown is followed by the next one', () => {
+  const first = { branch: 'main' };
+  const text = "fatal: branch 'main' not found";
+  expect(corrected(first, text, { branch: { type: 'string', examples: ['main', 'trunk'] } })).toEqual({
+    branch: 'trunk',
+  });
+});
+
+it('an error that says nothing about arguments changes nothing', () => {
+  expect(corrected({ bed: 'apple' }, 'The greenhouse is closed.')).toBeUndefined();
+});
+
+it('keys that are no strings are left alone', () => {
+  const text = JSON.stringify([{ path: ['bed'], keys: [{ toString: 1 }, 7] }]);
+  expect(corrected({ bed: 'apple' }, text)).toBeUndefined();
+});
+
+it('only the first 3,000 characters of an answer are read', () => {
+  const hint = 'size must be a number';
+  expect(corrected({ size: 'a' }, `${'.'.repeat(2_900)} ${hint}`)).toEqual({ size: 1 });
+  expect(corrected({ size: 'a' }, `${'.'.repeat(3_000)} ${hint}`)).toBeUndefined();
+});

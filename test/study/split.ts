@@ -1,0 +1,28 @@
+// `node test/study/split.ts`: writes into candidates.tsv which candidates are held out. It ran before any of them was
+// verified; the arguments of the verifier are chosen with the others alone.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { sha256 } from '@assay-mcp/kit/digest';
+import { SERVERS } from './servers.ts';
+
+export type Group = 'tuning' | 'held_out';
+
+const SEED = 'study 2026-11';
+const CANDIDATES = join(import.meta.dirname, 'candidates.tsv');
+const HEADER = 'package\tversion\tdownloads a month\tgroup';
+
+/** Half of the candidates by a hash of their names. Servers of the first study were used for tuning before. */
+export function chooseGroup(packageName: string): Group {
+  if (SERVERS.some((server) => server.package === packageName)) return 'tuning';
+  return Number.parseInt(sha256(`${SEED} ${packageName}`).slice(0, 8), 16) % 2 === 0 ? 'held_out' : 'tuning';
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const lines = readFileSync(CANDIDATES, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('\t').slice(0, 3))
+    .map((cells) => [...cells, chooseGroup(cells[0] ?? '')].join('\t'));
+  writeFileSync(CANDIDATES, `${[HEADER, ...lines].join('\n')}\n`);
+}
