@@ -125,7 +125,10 @@ describe.concurrent('the first list, while servers start', () => {
         },
       });
       const client = await connect({ url: assay.url });
-      expect(await client.tools()).toContain('plain_echo');
+      // On a slow machine, that server may need longer than the first list waits.
+      await until('its tools are listed', async () =>
+        (await client.tools()).includes('plain_echo') ? true : undefined,
+      );
       expect(await client.call('plain_label')).toBe('plain');
     },
   );

@@ -46,11 +46,11 @@ describe("a server's time limit", () => {
 
   it('cancels the call at the server', async () => {
     await session.ask('tools/call', { name: 'c_wait', arguments: {} });
-    const seen = await until('the cancellation', async () => {
-      const now = parseJson(await session.call('c_seen'));
-      return (at(now, 'cancelled') as Json[]).length > 0 ? now : undefined;
+    await until('the cancellation of that call', async () => {
+      const seen = parseJson(await session.call('c_seen'));
+      // On a slow machine, the first lists were cancelled too, which that server has answered by then.
+      return (at(seen, 'cancelled') as Json[]).some((each) => at(each, 'known') === true) ? true : undefined;
     });
-    expect(at(seen, 'cancelled', 0, 'known')).toBe(true);
   });
 
   it('restarts with each progress notification', async () => {
