@@ -18,7 +18,7 @@ const MORE = {
 const packageRules = PACKAGES.map(({ name, folder, dependencies = {}, devDependencies = {} }) => {
   const own = `packages/${folder}/src`;
   const named = Object.keys({ ...dependencies, ...devDependencies }).map(
-    (one) => FOLDERS.get(one) ?? `(?:node_modules/)?${one}`,
+    (one) => FOLDERS.get(one) ?? `(?:packages/${folder}/node_modules/|node_modules/)?${one}`,
   );
   return {
     name,

@@ -30,10 +30,12 @@ temporary files, and removed again.
   --fixtures      verifies the servers of test/study/fixtures/ once with arguments written by hand
   --twins         calls the read-only tools of these servers with and without "sandbox": "twin"
   --page          only writes the files again
-  --parallel N    how many servers at the same time: 1 or, by default, 2
+  --parallel N    how many servers at the same time, 1 to 8 (default: 2)
 
 Ends with 1 if a server could not be verified, with 2 on a bad option.
 `;
+
+const MAX_PARALLEL = 8;
 
 process.exitCode = await main();
 
@@ -54,7 +56,11 @@ async function main(): Promise<number> {
     process.stdout.write(HELP);
     return 0;
   }
-  const parallel = values.parallel === '1' ? 1 : 2;
+  const parallel = Number(values.parallel);
+  if (!Number.isInteger(parallel) || parallel < 1 || parallel > MAX_PARALLEL) {
+    console.error(`--parallel: ${values.parallel} is no whole number from 1 to ${MAX_PARALLEL}`);
+    return 2;
+  }
   if (values.screen !== undefined) await screen(Number(values.screen), parallel);
   const records = readRecords();
   const unknown = positionals.find((name) => records.every((record) => record.package !== name));

@@ -1,10 +1,10 @@
 import { readFile, stat } from 'node:fs/promises';
 import { availableParallelism, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
+import pLimit from 'p-limit';
 import { pickDeclaredHints } from '@assay-mcp/kit/hint';
 import { type JsonObject, parseObject } from '@assay-mcp/kit/json-object';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
-import { runConcurrently } from '@assay-mcp/kit/run-concurrently';
 import type { AcceptedFinding, VerifyReport } from '@assay-mcp/kit/verification/report';
 import type { VerifyRun, VerifyTarget } from '@assay-mcp/kit/verification/verifier';
 import type { VerifyFault } from '@assay-mcp/kit/verification/verify-fault';
@@ -14,6 +14,7 @@ import { applyBaseline, readBaseline } from './baseline.ts';
 import { type Examined, examineServer, openServer, type Setting } from './experiment/examine-server.ts';
 import {
   endWithoutCall,
+  hasSucceeded,
   runTool,
   type ServerRun,
   type ToolRun,
@@ -21,7 +22,7 @@ import {
 } from './experiment/run-tool.ts';
 import type { ListedTool, SandboxedServerFault } from './experiment/sandboxed-server.ts';
 import { type CallableTool, findMemoryChanges } from './experiment/memory-changes.ts';
-import { type WatchedTool, watchTools } from './experiment/watch-tools.ts';
+import { type Watched, type WatchedTool, type WatchRun, watchTools } from './experiment/watch-tools.ts';
 import { type Fixtures, serializeFixtures, NO_FIXTURES, readFixtures, type ToolDraft } from './fixtures.ts';
 import type { FileFault } from './read-json-file.ts';
 import { judgeTool, withChangesInMemory } from './judge/judge-tool.ts';
@@ -280,6 +281,7 @@ async function verify(
     ...{ seed: setting.seedPath, startTargets: background.startTargets, signal },
     openServer: () => openServer({ ...setting, signal }),
   };
+  const limits = { first: pLimit(parallelTools()), again: pLimit(2 * parallelTools()) };
   const planned = chosen.map((tool) => planOf(tool, request, prepared));
   let atEnd: Promise<Observation | undefined> | undefined; // the same for every tool
   const ending = (): Promise<Observation | undefined> => (atEnd ??= endWithoutCall(run));
@@ -287,18 +289,18 @@ async function verify(
   const runOne = async ({ name: tool, sets, variants, setups }: PlannedTool): Promise<ToolTrials> => {
     const trials: ToolTrials = setting.skipped.has(tool)
       ? { trials: [], stopped: 'skipped' }
-      : await runTool({ ...run, tool, sets, variants, setups, endWithoutCall: ending });
+      : await runTool({ ...run, tool, sets, variants, setups, limits, endWithoutCall: ending });
     onDone(tool);
     return trials;
   };
+  const tried = Promise.all(planned.map(runOne));
+  const watchRun = {
+    ...{ ...run, watchMs: WATCH_MS, background: background.targets },
+    parallel: 2 * parallelTools(),
+  };
   const [trials, { trials: alone, unwatched }, inMemory] = await Promise.all([
-    runConcurrently(planned, parallelTools(), runOne),
-    watchTools(readOnlyOf(planned), {
-      ...run,
-      watchMs: WATCH_MS,
-      background: background.targets,
-      parallel: 2,
-    }),
+    tried,
+    watchReadOnly(planned, watchRun, tried),
     findMemoryChanges(planned.map(toCallable), run),
   ]);
   const tools = planned.map((tool, at) => {
@@ -365,15 +367,35 @@ function progressOf({ onProgress }: VerifyRequest, total: number): (tool: string
   return (tool) => onProgress({ done: (done += 1), total, tool });
 }
 
-type PlannedTool = ListedTool & Pick<ToolRun, 'sets' | 'variants' | 'setups'>;
+interface PlannedTool extends ListedTool, Pick<ToolRun, 'sets' | 'variants' | 'setups'> {
+  /** Whether all calls failed while arguments were sought. */
+  readonly hasFailed: boolean;
+}
 
-/** The tools that promise to change nothing, with the arguments with which they are watched. */
-function readOnlyOf(tools: readonly PlannedTool[]): readonly WatchedTool[] {
-  return tools.flatMap(({ name, annotations, sets, setups }) =>
-    pickDeclaredHints(annotations).readOnlyHint === true
-      ? [{ name, sets: sets.slice(0, 1), setup: setups[0] ?? [] }]
-      : [],
+/**
+ * Watches the tools that promise to change nothing. Those that failed while arguments were sought may only be slow: they
+ * are watched if they succeed later.
+ */
+async function watchReadOnly(
+  tools: readonly PlannedTool[],
+  run: WatchRun,
+  tried: Promise<readonly ToolTrials[]>,
+): Promise<Watched> {
+  const readOnly = tools.filter(({ annotations }) => pickDeclaredHints(annotations).readOnlyHint === true);
+  const atOnce = await watchTools(readOnly.filter(({ hasFailed }) => !hasFailed).map(toWatched), run);
+  const trials = await tried;
+  const late = readOnly.filter(
+    (tool) => tool.hasFailed && trials[tools.indexOf(tool)]?.trials.some(hasSucceeded) === true,
   );
+  const later = await watchTools(late.map(toWatched), run);
+  return {
+    trials: new Map([...atOnce.trials, ...later.trials]),
+    unwatched: new Map([...atOnce.unwatched, ...later.unwatched]),
+  };
+}
+
+function toWatched({ name, sets, setups }: PlannedTool): WatchedTool {
+  return { name, sets: sets.slice(0, 1), setup: setups[0] ?? [] };
 }
 
 function toCallable({ name, annotations, sets }: PlannedTool): CallableTool {
@@ -388,21 +410,23 @@ function planOf(
 ): PlannedTool {
   const { name, inputSchema } = tool;
   const fixture = fixtures.tools.get(name);
-  if (fixture?.skip !== undefined) return { ...tool, sets: [], variants: [], setups: [[]] };
+  if (fixture?.skip !== undefined) return { ...tool, sets: [], variants: [], setups: [[]], hasFailed: false };
   const own = fixture?.calls ?? [];
   const real = recorded.get(name) ?? [];
   const { sets: found = [], setups = [[]], attempts = [] } = examined.explored.get(name) ?? {};
   const hasFailed = attempts.length > 0 && !attempts.some(({ answer }) => isSuccess(answer));
-  // Arguments with which all calls failed are not tried again and again.
-  const limit = real.length + (hasFailed ? Math.max(1, own.length) : Math.max(limits.sets, own.length));
+  // Neither what failed is tried again and again, nor other arguments of a tool that takes very long with some.
+  const isOne =
+    hasFailed || attempts.some(({ answer }) => answer.kind === 'failed' && answer.reason === 'timeout');
+  const limit = real.length + Math.max(isOne ? 1 : limits.sets, own.length);
   const sets = chooseArguments(
     { name, inputSchema, recorded: real, found, fixtures: own, limit },
     examined.context,
   );
   const [base] = sets;
-  const isCovered = base === undefined || own.length > 0 || hasFailed;
+  const isCovered = base === undefined || own.length > 0 || isOne;
   const variants = isCovered ? [] : coverSchema({ name, inputSchema, base }, examined.context);
-  return { ...tool, sets, variants, setups };
+  return { ...tool, sets, variants, setups, hasFailed };
 }
 
 /** Successful arguments of one tool that a fixtures file may get. */

@@ -120,6 +120,25 @@ it('a server that no longer answers is started again, and the tools after it are
   expect(explored.get('check_b')?.attempts.map(({ answer: { text: own } }) => own)).toEqual(['done']);
 });
 
+it('a call that took too long is made again with small numbers', async () => {
+  const tools: Tools = { wait: { needs: { seconds: { type: 'number', default: 30 } }, body: () => 'done' } };
+  const server = serverOf(tools);
+  const hangs = { kind: 'failed', reason: 'timeout', text: '' } as const;
+  const slow = {
+    ...server,
+    call: (name: string, args: JsonObject) =>
+      Number(args['seconds']) > 5 ? Promise.resolve({ answer: hangs }) : server.call(name, args),
+  };
+  const { tools: explored } = await exploreTools(slow, {
+    tools: listed(tools),
+    place: { folder: '/seed', files: [], folders: [] },
+    given: () => [],
+    reopen: () => Promise.resolve(slow),
+    ...{ callMs: 1_000, timeMs: 10_000, settleMs: 0, signal: new AbortController().signal },
+  });
+  expect(explored.get('wait')?.attempts.map(({ args }) => args)).toEqual([{ seconds: 30 }, { seconds: 1 }]);
+});
+
 it('nothing is called after the time limit', async () => {
   const calls: string[] = [];
   await explore({ list_beds: { body: () => '[]' } }, calls, { timeMs: -1 });

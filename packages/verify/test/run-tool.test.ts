@@ -1,4 +1,5 @@
 // How late changes from a server's start are handled.
+import pLimit from 'p-limit';
 import { describe, expect, it } from 'vitest';
 import { ok } from '@assay-mcp/kit/result';
 import type { VerdictKind } from '@assay-mcp/kit/verification/verdict';
@@ -57,6 +58,7 @@ async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
       return Promise.resolve(ok(scripted(script)));
     },
     endWithoutCall: () => Promise.resolve(undefined),
+    limits: { first: pLimit(1), again: pLimit(1) },
     signal: new AbortController().signal,
   });
   expect(left).toEqual([]);

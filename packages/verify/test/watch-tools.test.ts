@@ -80,10 +80,14 @@ const targets = ({ calls, late }: Trial): readonly string[] =>
   [...calls.map((call) => call.observation), late].flatMap((one) =>
     collectEffects(one, { seed: SEED }).map(({ target }) => target),
   );
+const effectsOf = ({ trials }: Watched): Readonly<Record<string, readonly string[]>> =>
+  Object.fromEntries([...trials].map(([name, trial]) => [name, targets(trial)]));
 const inControl = ({ control }: Trial): readonly string[] => control.changes.map(({ path }) => path);
 
 const TOGETHER = ['a', 'b', 'c'];
 const EACH = [[], ['a'], ['b'], ['c']];
+/** If something changed after the call of `b` at once. */
+const B_ALONE = [[], ['a', 'c'], ['b']];
 const LATE = [created('/seed/late')];
 
 describe('tools that are watched', () => {
@@ -96,19 +100,29 @@ describe('tools that are watched', () => {
   });
 
   it('are watched alone if something changes, so that it is attributed to one of them', async () => {
-    for (const server of [
-      { late: (called: readonly string[]) => (called.includes('b') ? LATE : []) },
-      { during: { b: created('/seed/late') } },
-    ]) {
-      const { watched, servers } = await watch(server);
-      expect(servers).toEqual([TOGETHER, ...EACH]);
-      expect([...watched.trials].map(([name, trial]) => [name, targets(trial)])).toEqual([
-        ['a', []],
-        ['b', ['/seed/late']],
-        ['c', []],
-      ]);
-      expect(watched.unwatched).toEqual(new Map());
-    }
+    const { watched, servers } = await watch({ late: (called) => (called.includes('b') ? LATE : []) });
+    expect(servers).toEqual([TOGETHER, ...EACH]);
+    expect(effectsOf(watched)).toEqual({ a: [], b: ['/seed/late'], c: [] });
+    expect(watched.unwatched).toEqual(new Map());
+  });
+
+  it('are watched alone if something changes at once, and the others together', async () => {
+    const during = { b: created('/seed/file') };
+    const { watched, servers } = await watch({ during });
+    expect(servers).toEqual([TOGETHER, ...B_ALONE]);
+    expect(effectsOf(watched)).toEqual({ b: ['/seed/file'] });
+    expect(watched.unwatched).toEqual(new Map());
+  });
+
+  it('are all watched alone if something also changes without the one that changes something at once', async () => {
+    const during = { b: created('/seed/late') };
+    const { watched, servers } = await watch({
+      during,
+      late: (called) => (called.includes('c') ? LATE : []),
+    });
+    expect(servers).toEqual([TOGETHER, ...B_ALONE, ['a'], ['c']]);
+    expect(effectsOf(watched)).toEqual({ a: [], b: ['/seed/late'], c: ['/seed/late'] });
+    expect(watched.unwatched).toEqual(new Map());
   });
 
   it('are compared with a server that is watched without a call', async () => {
@@ -138,8 +152,8 @@ describe('tools that are watched', () => {
     const all = { a: 'server_failed', b: 'server_failed', c: 'server_failed' };
     expect(Object.fromEntries((await watch({}, 1)).watched.unwatched)).toEqual(all);
     // The fifth server is for `c` alone.
-    const during = { a: created('/seed/a') };
-    expect(Object.fromEntries((await watch({ during }, 5)).watched.unwatched)).toEqual({
+    const late = (called: readonly string[]): readonly StateChange[] => (called.includes('b') ? LATE : []);
+    expect(Object.fromEntries((await watch({ late }, 5)).watched.unwatched)).toEqual({
       c: 'server_failed',
     });
   });

@@ -7,7 +7,7 @@ import {
   proposeArguments,
   type Proposal,
 } from '../arguments/choose-arguments.ts';
-import { type Adjustments, NO_ADJUSTMENTS } from '../arguments/generate-value.ts';
+import { type Adjustments, NO_ADJUSTMENTS, withSmallNumbers } from '../arguments/generate-value.ts';
 import { findPrerequisites } from '../arguments/find-prerequisites.ts';
 import type { ArgumentContext } from '../arguments/heuristics.ts';
 import { findValues, type FoundValue, Knowledge } from '../arguments/knowledge.ts';
@@ -225,7 +225,9 @@ class Exploration {
       state.timeouts += 1;
       await this.#renew();
     }
-    if (!isAsked && (await this.#prepare(state, answer.text))) state.again = set;
+    if (answer.kind === 'failed' && answer.reason === 'timeout')
+      state.adjustments = withSmallNumbers(tool.inputSchema, state.adjustments);
+    else if (!isAsked && (await this.#prepare(state, answer.text))) state.again = set;
     else this.#adjust(state, { set, text: answer.text });
     return true;
   }

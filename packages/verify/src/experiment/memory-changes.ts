@@ -1,6 +1,7 @@
 import type { Evidence } from '@assay-mcp/kit/verification/verdict';
 import { shorten } from '@assay-mcp/kit/shorten';
 import { pause } from '@assay-mcp/kit/platform/pause';
+import { runConcurrently } from '@assay-mcp/kit/run-concurrently';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import {
   type AnswerLines,
@@ -26,6 +27,8 @@ const MAX_FILLED = 5;
 const ROUNDS = 3;
 /** A change must recur in as many new servers. */
 const REPEATS = 2;
+/** Tools that are called again in new servers at the same time. */
+const MAX_CONFIRMING = 4;
 /** Names of tools that show data. Another one that says that it only reads could itself change what these show. */
 const SHOWS = /^(?:.*[_.\s-])?(?:list|get|show|read|find|search|view|fetch)(?:$|[_.\s-]|[A-Z])/;
 const CREATES = /(?:^|[_.\s-])(?:add|append|create|insert|new|put|register|remember|save|set|store|write)/i;
@@ -55,11 +58,10 @@ export async function findMemoryChanges(
       if ((await probe(tool, { isCalled: true, unstable: new Set() })) !== undefined) seen.push(tool);
     return seen;
   });
-  for (const tool of suspects ?? []) {
-    if (run.signal.aborted) break;
+  await runConcurrently(suspects ?? [], MAX_CONFIRMING, async (tool) => {
     const evidence = await confirmChange(tool, setting);
     if (evidence !== undefined) found.set(tool.name, evidence);
-  }
+  });
   return found;
 }
 

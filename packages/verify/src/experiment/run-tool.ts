@@ -1,3 +1,4 @@
+import type { LimitFunction } from 'p-limit';
 import type { UnobservedReason } from '@assay-mcp/kit/verification/verdict';
 import type { Result } from '@assay-mcp/kit/result';
 import { pause } from '@assay-mcp/kit/platform/pause';
@@ -50,6 +51,15 @@ export interface ToolRun extends ServerRun {
   readonly setups: readonly (readonly SetupCall[])[];
   /** What the server does when it is asked to end and no tool was called. Undefined if it does not start. */
   readonly endWithoutCall: () => Promise<Observation | undefined>;
+  readonly limits: RunLimits;
+}
+
+/** Limits how many servers run at the same time. */
+export interface RunLimits {
+  /** For a tool with all its sets. */
+  readonly first: LimitFunction;
+  /** For a set that is called again in a server of its own. */
+  readonly again: LimitFunction;
 }
 
 /** The part of a sandboxed server that a run needs. */
@@ -73,7 +83,7 @@ export async function runTool(run: ToolRun): Promise<ToolTrials> {
   return last;
 }
 
-function hasSucceeded({ calls }: Pick<Trial, 'calls'>): boolean {
+export function hasSucceeded({ calls }: Pick<Trial, 'calls'>): boolean {
   return calls.some(({ answer }) => isSuccess(answer));
 }
 
@@ -81,28 +91,45 @@ interface PreparedRun extends ToolRun {
   readonly setup: readonly SetupCall[];
 }
 
-/**
- * Calls a tool with each set of arguments, in one sandbox as long as nothing fails. A set is tried again in a fresh
- * one, with more time for late effects, if it fails after others, seems not to be idempotent, or has effects that may
- * be from the start of the server or from the calls before.
- */
+/** Calls a tool with each set of arguments, some of which are repeated in a fresh sandbox while the next are tried. */
 async function runWithSetup(run: PreparedRun): Promise<ToolTrials> {
-  const trials: Trial[] = [];
+  const begun: Promise<Trial>[] = [];
+  const onTrial = (trial: Promise<Trial>): void => {
+    // A rejection is thrown below.
+    trial.catch(() => undefined);
+    begun.push(trial);
+  };
+  const stopped = await run.limits
+    .first(() => trySets(run, onTrial))
+    .finally(() => Promise.allSettled(begun));
+  const trials = await Promise.all(begun);
+  const reason = run.signal.aborted ? 'time_limit' : stopped;
+  return { trials: reason === undefined ? await withReplays(trials, run) : trials, stopped: reason };
+}
+
+/**
+ * Calls a tool with each set of arguments, in one sandbox as long as nothing fails. A set is repeated in a fresh one,
+ * with more time for late effects, if it fails after others, seems not to be idempotent, or has effects that may be
+ * from the start of the server or from the calls before. Returns why it stopped early.
+ */
+async function trySets(
+  run: PreparedRun,
+  onTrial: (trial: Promise<Trial>) => void,
+): Promise<UnobservedReason | undefined> {
   let sandboxed: CalledServer | undefined;
   let replace: Rebind = same;
   let isFresh = true;
   let pending = new Set(run.startTargets);
-  const isStopped = (): boolean => run.signal.aborted;
   // Late effects and those of the end are watched after the last set, when all variants have been called.
   const sets = run.sets.length === 1 && run.variants.length > 0 ? [...run.sets, ...run.sets] : run.sets;
   try {
     for (const [at, set] of sets.entries()) {
-      if (isStopped()) return { trials, stopped: 'time_limit' };
+      if (run.signal.aborted) break;
       if (sandboxed === undefined || sandboxed.hasEnded) {
         await sandboxed?.close();
         sandboxed = undefined;
         const opened = await run.openServer();
-        if (!opened.ok) return { trials, stopped: isStopped() ? 'time_limit' : 'server_failed' };
+        if (!opened.ok) return 'server_failed';
         sandboxed = opened.value;
         isFresh = true;
         pending = new Set(run.startTargets);
@@ -111,20 +138,26 @@ async function runWithSetup(run: PreparedRun): Promise<ToolTrials> {
       const pace = isFresh ? startPace(run) : { ...run.pace, startMs: 0 };
       const isLast = at === sets.length - 1;
       const trial = await runTrial(sandboxed, replace(set), { ...run, pace, pending, isLast });
-      const again = !isFresh && !hasSucceeded(trial);
-      const isDoubtful =
-        !isStopped() &&
-        (again || seemsToRepeat(trial, run) || mayBeOfStart(trial, run) || mayBeOfSetup(trial, run));
-      trials.push(isDoubtful ? await inFreshWorld(set, run, trial) : trial);
+      const hasFailedLater = !isFresh && !hasSucceeded(trial);
+      onTrial(hasFailedLater || isDoubtful(trial, run) ? repeated(set, run, trial) : Promise.resolve(trial));
       if (isFresh && hasSucceeded(trial) && !sandboxed.hasEnded)
-        trials.push(...(await runVariants(sandboxed, run.variants.map(replace), { ...run, pending })));
+        for (const variant of await runVariants(sandboxed, run.variants.map(replace), { ...run, pending }))
+          onTrial(Promise.resolve(variant));
       isFresh = false;
     }
   } finally {
     await sandboxed?.close();
   }
-  if (isStopped()) return { trials, stopped: 'time_limit' };
-  return { trials: await withReplays(trials, run), stopped: undefined };
+  return undefined;
+}
+
+function repeated(set: ArgumentSet, run: PreparedRun, former: Trial): Promise<Trial> {
+  return run.limits.again(() => (run.signal.aborted ? former : inFreshWorld(set, run, former)));
+}
+
+/** Whether other causes than the call itself are possible for what was seen. */
+function isDoubtful(trial: Trial, run: PreparedRun): boolean {
+  return seemsToRepeat(trial, run) || mayBeOfStart(trial, run) || mayBeOfSetup(trial, run);
 }
 
 type Rebind = (set: ArgumentSet) => ArgumentSet;
@@ -310,7 +343,7 @@ async function withReplays(trials: readonly Trial[], run: PreparedRun): Promise<
   const at = trials.findIndex((trial) => answersDiffer(trial) && !hasChanged(trial, run));
   const trial = trials[at];
   if (trial === undefined) return trials;
-  const replay = await replayed(trial, run);
+  const replay = await run.limits.again(() => replayed(trial, run));
   return replay === undefined ? trials : trials.with(at, { ...trial, replay });
 }
 

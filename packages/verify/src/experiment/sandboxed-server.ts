@@ -109,8 +109,8 @@ export class SandboxedServer {
         const reason = error instanceof Error ? error.message : String(error);
         const hosts = await listRefused(opened.value);
         message ??= (findErrorLine(transport.stderr.split('\n')) ?? reason) + hosts;
-        await transport.close();
         await opened.value.close();
+        await transport.close();
       }
     }
     return err({ code: 'SERVER_FAILED', message: message ?? 'it was cancelled' });
@@ -174,9 +174,10 @@ export class SandboxedServer {
     return this.#sandbox.finish();
   }
 
+  /** Ends the server at once. What it would do if it were asked to end is for `finish`. */
   async close(): Promise<void> {
-    await this.#client.close();
     await this.#sandbox.close();
+    await this.#client.close();
   }
 }
 

@@ -1,4 +1,5 @@
 import { pause } from '@assay-mcp/kit/platform/pause';
+import { runConcurrently } from '@assay-mcp/kit/run-concurrently';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import { collectEffects } from '../judge/effects.ts';
 import type { Trial, TrialCall } from '../judge/trial.ts';
@@ -32,59 +33,109 @@ export interface WatchRun extends ServerRun {
 }
 
 /**
- * Calls tools in one server and watches it for late effects. If there are any, each tool is watched alone, and the
- * server without a call, so that a late effect is attributed to the tool that has it.
+ * Calls tools in one server and watches it for late effects. If there are any, tools are watched apart, and the server
+ * without a call, so that a late effect is attributed to the tool that has it.
  */
 export async function watchTools(tools: readonly WatchedTool[], run: WatchRun): Promise<Watched> {
   const callable = tools.filter(({ sets }) => sets.length > 0);
-  const watched = new Map<string, Trial>();
-  const unwatched = (reason: UnobservedReason | undefined): Watched['unwatched'] =>
-    new Map(
-      callable.flatMap(({ name }) => {
-        const own = run.signal.aborted ? 'time_limit' : (reason ?? (watched.has(name) ? undefined : FAILED));
-        return own === undefined ? [] : [[name, own]];
-      }),
-    );
-  if (callable.length === 0) return { trials: watched, unwatched: new Map() };
-  const setup = setupOf(callable);
-  const shared = await watch(callable, setup, run);
-  if (shared === undefined || run.signal.aborted) return { trials: watched, unwatched: unwatched(FAILED) };
-  const together = targetsOf(shared, run);
-  if (together.size === 0 && !shared.hasEnded) return { trials: watched, unwatched: new Map() };
-  const control = await watchAlone(callable, watched, run);
-  const known = [control, ...watched.values()].flatMap((trial) => [...targetsOf(trial, run)]);
-  const isAttributed = control !== undefined && [...together].every((target) => known.includes(target));
-  return { trials: watched, unwatched: unwatched(isAttributed ? undefined : 'unattributed_change') };
+  if (callable.length === 0) return NO_EFFECTS;
+  const shared = await watch(callable, setupOf(callable), run);
+  if (shared === undefined || run.signal.aborted) {
+    const reason = run.signal.aborted ? 'time_limit' : FAILED;
+    return { trials: new Map(), unwatched: new Map(callable.map(({ name }) => [name, reason])) };
+  }
+  if (isClean(shared, run)) return NO_EFFECTS;
+  const { control, trials, clean } = await watchApart(callable, shared, run);
+  const known = new Set([control, ...trials.values()].flatMap((trial) => [...targetsOf(trial, run)]));
+  const isAttributed =
+    control !== undefined && [...targetsOf(shared, run)].every((target) => known.has(target));
+  const reasonFor = (name: string): UnobservedReason | undefined => {
+    if (run.signal.aborted) return 'time_limit';
+    if (!isAttributed) return 'unattributed_change';
+    return trials.has(name) || clean.has(name) ? undefined : FAILED;
+  };
+  const unwatched = callable.flatMap(({ name }) => {
+    const reason = reasonFor(name);
+    return reason === undefined ? [] : [[name, reason] as const];
+  });
+  return { trials, unwatched: new Map(unwatched) };
 }
 
 const FAILED = 'server_failed';
+const NO_EFFECTS: Watched = { trials: new Map(), unwatched: new Map() };
 
-/** Adds a trial for each tool. Resolves with one without a call, whose effects are those of the others' controls too. */
-async function watchAlone(
-  tools: readonly WatchedTool[],
-  watched: Map<string, Trial>,
-  run: WatchRun,
-): Promise<Trial | undefined> {
-  const queue: (readonly WatchedTool[])[] = [[], ...tools.map((tool) => [tool])];
-  let control: Trial | undefined;
-  const work = async (): Promise<void> => {
-    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      // Without a call, the server is watched after the setups of all tools.
-      const trial = await watch(next, setupOf(next.length === 0 ? tools : next), run);
-      if (next[0] === undefined) control = trial;
-      else if (trial !== undefined) watched.set(next[0].name, trial);
-    }
-  };
-  await Promise.all(Array.from({ length: run.parallel }, work));
-  const idle = control?.late;
-  if (idle !== undefined)
-    for (const [name, trial] of watched)
-      watched.set(name, { ...trial, control: joined(trial.control, idle) });
-  return control;
+interface Apart {
+  /** Without a call. */
+  readonly control: Trial | undefined;
+  /** One for each tool that was watched alone. */
+  readonly trials: ReadonlyMap<string, Trial>;
+  /** Names of tools that were watched together, in a server in which nothing changed. */
+  readonly clean: ReadonlySet<string>;
 }
 
-function targetsOf(trial: Trial | undefined, { seed, background }: WatchRun): ReadonlySet<string> {
+/**
+ * Watches the tools alone after whose calls something changed at once, and the others together. If something changes
+ * there too, those are also watched alone.
+ */
+async function watchApart(tools: readonly WatchedTool[], shared: SharedTrial, run: WatchRun): Promise<Apart> {
+  // Without a call, the server is watched after the setups of all tools.
+  const watchEach = (groups: readonly (readonly WatchedTool[])[]): Promise<readonly WatchedGroup[]> =>
+    runConcurrently(groups, run.parallel, async (group) => ({
+      group,
+      trial: await watch(group, setupOf(group.length === 0 ? tools : group), run),
+    }));
+  const [idle, ...first] = await watchEach([[], ...splitByActivity(tools, shared)]);
+  const together = first.filter(({ group }) => group.length > 1);
+  const clean = together.filter(({ trial }) => isClean(trial, run));
+  const doubtful = together.filter((one) => !clean.includes(one));
+  const second = await watchEach(doubtful.flatMap(({ group }) => group.map((tool) => [tool])));
+  const trials = [...first, ...second].flatMap(({ group, trial }) => {
+    const [tool] = group;
+    if (tool === undefined || group.length > 1 || trial === undefined) return [];
+    const control = idle?.trial === undefined ? trial.control : joined(trial.control, idle.trial.late);
+    return [[tool.name, { ...trial, control }] as const];
+  });
+  return {
+    control: idle?.trial,
+    trials: new Map(trials),
+    clean: new Set(clean.flatMap(({ group }) => group.map(({ name }) => name))),
+  };
+}
+
+interface SharedTrial extends Trial {
+  /** Names of the tools after whose calls something changed at once. */
+  readonly active: ReadonlySet<string>;
+  readonly hasEnded: boolean;
+}
+
+interface WatchedGroup {
+  readonly group: readonly WatchedTool[];
+  readonly trial: SharedTrial | undefined;
+}
+
+/** The tools that had no effect at once, and each of the others alone. */
+function splitByActivity(
+  tools: readonly WatchedTool[],
+  shared: SharedTrial,
+): readonly (readonly WatchedTool[])[] {
+  const each = tools.map((tool) => [tool]);
+  // Tools after the one that ended the server were not called.
+  if (shared.hasEnded) return each;
+  const rest = tools.filter(({ name }) => !shared.active.has(name));
+  if (rest.length === tools.length || rest.length === 0) return each;
+  return [rest, ...each.filter(([tool]) => tool !== undefined && shared.active.has(tool.name))];
+}
+
+function isClean(trial: SharedTrial | undefined, run: WatchRun): boolean {
+  return trial !== undefined && !trial.hasEnded && targetsOf(trial, run).size === 0;
+}
+
+function targetsOf(trial: Trial | undefined, run: WatchRun): ReadonlySet<string> {
   const seen = trial === undefined ? [] : [...trial.calls.map(({ observation }) => observation), trial.late];
+  return targetsIn(seen, run);
+}
+
+function targetsIn(seen: readonly Observation[], { seed, background }: WatchRun): ReadonlySet<string> {
   const effects = seen.flatMap((observation) => collectEffects(observation, { seed }));
   const counted = effects.filter(({ noise, target }) => noise === undefined && !background.has(target));
   return new Set(counted.map(({ target }) => target));
@@ -100,7 +151,7 @@ async function watch(
   tools: readonly WatchedTool[],
   setup: readonly SetupCall[],
   run: WatchRun,
-): Promise<(Trial & { readonly hasEnded: boolean }) | undefined> {
+): Promise<SharedTrial | undefined> {
   const opened = await run.openServer();
   if (!opened.ok) return undefined;
   const sandboxed = opened.value;
@@ -120,15 +171,20 @@ async function watch(
     });
     const stillPending = new Set(pending);
     const calls: TrialCall[] = [];
+    const active = new Set<string>();
     for (const { name, sets } of tools)
       for (const { args } of sets.map(replace)) {
         if (sandboxed.hasEnded || signal.aborted) break;
         const atMs = Date.now();
         const { answer } = await sandboxed.call(name, args, { limitMs: pace.callLimitMs, signal });
         await pause(pace.settleMs);
-        calls.push({ number: calls.length + 1, atMs, answer, observation: await observe() });
+        const observation = await observe();
+        calls.push({ number: calls.length + 1, atMs, answer, observation });
+        if (targetsIn([observation], run).size > 0) active.add(name);
       }
-    await pause(run.watchMs, signal);
+    // Otherwise these tools are watched apart in any case.
+    const mayBeClean = !sandboxed.hasEnded && active.size === 0;
+    if (tools.length < 2 || mayBeClean) await pause(run.watchMs, signal);
     const first = tools[0]?.sets[0];
     return {
       args: first?.args ?? {},
@@ -136,7 +192,7 @@ async function watch(
       shape: first?.shape ?? '',
       ...{ control, pending: stillPending, calls, late: await observe() },
       ...{ end: undefined, endWithoutCall: undefined, replay: undefined },
-      hasEnded: sandboxed.hasEnded,
+      ...{ active, hasEnded: sandboxed.hasEnded },
     };
   } finally {
     await sandboxed.close();
