@@ -17,7 +17,7 @@ export function formatIndex(records: readonly StudyRecord[]): string {
     '',
     verified.length === 0
       ? 'No result is published yet.'
-      : `Results of ${days[0] === days.at(-1) ? (days[0] ?? '') : ` ${days[0] ?? ''} to ${days.at(-1) ?? ''}`}: ${verified.length} of ${records.length} servers. The others were not verified yet, or their authors are told of the result first ([Names](STUDY.md#names)).`,
+      : `Results of ${days[0] === days.at(-1) ? (days[0] ?? '') : `${days[0] ?? ''} to ${days.at(-1) ?? ''}`}: ${verified.length} of ${records.length} servers. The others were not verified yet, or their authors are told of the result first ([Names](STUDY.md#names)).`,
     '',
     '## How many tools are called',
     '',
