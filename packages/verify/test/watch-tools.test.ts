@@ -86,8 +86,8 @@ const inControl = ({ control }: Trial): readonly string[] => control.changes.map
 
 const TOGETHER = ['a', 'b', 'c'];
 const EACH = [[], ['a'], ['b'], ['c']];
-/** If something changed after the call of `b` at once. */
-const B_ALONE = [[], ['a', 'c'], ['b']];
+/** If something changed after the call of `b` at once, so that late effects of all were not waited for. */
+const B_ALONE = [[], TOGETHER, ['a', 'c'], ['b']];
 const LATE = [created('/seed/late')];
 
 describe('tools that are watched', () => {
@@ -136,7 +136,7 @@ describe('tools that are watched', () => {
 
   it('are watched alone if one of them ends its server', async () => {
     const { servers } = await watch({ ends: 'a' });
-    expect(servers).toEqual([['a'], ...EACH]);
+    expect(servers).toEqual([['a'], [], ['a'], ['a'], ['b'], ['c']]);
   });
 
   it('all remain open if only several of them together have an effect', async () => {
@@ -146,6 +146,18 @@ describe('tools that are watched', () => {
       b: 'unattributed_change',
       c: 'unattributed_change',
     });
+  });
+
+  it('remain open if only several of them together have a late effect, though one also has one at once', async () => {
+    const during = { b: created('/seed/file') };
+    let servers = 0;
+    const late = (called: readonly string[]): readonly StateChange[] => {
+      servers += 1;
+      // The first server is not watched that long, since something changes at once.
+      return servers > 1 && called.includes('a') && called.includes('b') ? LATE : [];
+    };
+    const { watched } = await watch({ during, late });
+    expect([...watched.unwatched.keys()]).toEqual(TOGETHER);
   });
 
   it('remain open if their server does not start', async () => {

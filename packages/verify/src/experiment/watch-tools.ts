@@ -39,16 +39,18 @@ export interface WatchRun extends ServerRun {
 export async function watchTools(tools: readonly WatchedTool[], run: WatchRun): Promise<Watched> {
   const callable = tools.filter(({ sets }) => sets.length > 0);
   if (callable.length === 0) return NO_EFFECTS;
-  const shared = await watch(callable, setupOf(callable), run);
+  const shared = await watch(callable, setupOf(callable), { ...run, isFirst: true });
   if (shared === undefined || run.signal.aborted) {
     const reason = run.signal.aborted ? 'time_limit' : FAILED;
     return { trials: new Map(), unwatched: new Map(callable.map(({ name }) => [name, reason])) };
   }
   if (isClean(shared, run)) return NO_EFFECTS;
-  const { control, trials, clean } = await watchApart(callable, shared, run);
+  const { control, together, trials, clean } = await watchApart(callable, shared, run);
   const known = new Set([control, ...trials.values()].flatMap((trial) => [...targetsOf(trial, run)]));
   const isAttributed =
-    control !== undefined && [...targetsOf(shared, run)].every((target) => known.has(target));
+    control !== undefined &&
+    together !== undefined &&
+    [...targetsOf(together, run)].every((target) => known.has(target));
   const reasonFor = (name: string): UnobservedReason | undefined => {
     if (run.signal.aborted) return 'time_limit';
     if (!isAttributed) return 'unattributed_change';
@@ -67,6 +69,8 @@ const NO_EFFECTS: Watched = { trials: new Map(), unwatched: new Map() };
 interface Apart {
   /** Without a call. */
   readonly control: Trial | undefined;
+  /** With calls of all tools, and watched for late effects. */
+  readonly together: Trial | undefined;
   /** One for each tool that was watched alone. */
   readonly trials: ReadonlyMap<string, Trial>;
   /** Names of tools that were watched together, in a server in which nothing changed. */
@@ -84,10 +88,14 @@ async function watchApart(tools: readonly WatchedTool[], shared: SharedTrial, ru
       group,
       trial: await watch(group, setupOf(group.length === 0 ? tools : group), run),
     }));
-  const [idle, ...first] = await watchEach([[], ...splitByActivity(tools, shared)]);
-  const together = first.filter(({ group }) => group.length > 1);
-  const clean = together.filter(({ trial }) => isClean(trial, run));
-  const doubtful = together.filter((one) => !clean.includes(one));
+  const all = shared.isWatched ? [] : [tools];
+  const split = splitByActivity(tools, shared);
+  const watched = await watchEach([[], ...all, ...split]);
+  const [idle] = watched;
+  const first = watched.slice(1 + all.length);
+  const several = first.filter(({ group }) => group.length > 1);
+  const clean = several.filter(({ trial }) => isClean(trial, run));
+  const doubtful = several.filter((one) => !clean.includes(one));
   const second = await watchEach(doubtful.flatMap(({ group }) => group.map((tool) => [tool])));
   const trials = [...first, ...second].flatMap(({ group, trial }) => {
     const [tool] = group;
@@ -97,6 +105,7 @@ async function watchApart(tools: readonly WatchedTool[], shared: SharedTrial, ru
   });
   return {
     control: idle?.trial,
+    together: shared.isWatched ? shared : watched[1]?.trial,
     trials: new Map(trials),
     clean: new Set(clean.flatMap(({ group }) => group.map(({ name }) => name))),
   };
@@ -106,6 +115,8 @@ interface SharedTrial extends Trial {
   /** Names of the tools after whose calls something changed at once. */
   readonly active: ReadonlySet<string>;
   readonly hasEnded: boolean;
+  /** Whether it was watched for late effects. */
+  readonly isWatched: boolean;
 }
 
 interface WatchedGroup {
@@ -146,11 +157,14 @@ function setupOf(tools: readonly WatchedTool[]): readonly SetupCall[] {
   return [...new Set(tools.flatMap(({ setup }) => setup))];
 }
 
-/** A trial with the calls of all these tools. Undefined if the server does not start. */
+/**
+ * A trial with the calls of all these tools. Undefined if the server does not start. `isFirst`: late effects are not
+ * waited for if something changes at once, since the tools are then watched apart in any case.
+ */
 async function watch(
   tools: readonly WatchedTool[],
   setup: readonly SetupCall[],
-  run: WatchRun,
+  { isFirst = false, ...run }: WatchRun & { readonly isFirst?: boolean },
 ): Promise<SharedTrial | undefined> {
   const opened = await run.openServer();
   if (!opened.ok) return undefined;
@@ -182,9 +196,8 @@ async function watch(
         calls.push({ number: calls.length + 1, atMs, answer, observation });
         if (targetsIn([observation], run).size > 0) active.add(name);
       }
-    // Otherwise these tools are watched apart in any case.
-    const mayBeClean = !sandboxed.hasEnded && active.size === 0;
-    if (tools.length < 2 || mayBeClean) await pause(run.watchMs, signal);
+    const isWatched = !isFirst || (!sandboxed.hasEnded && active.size === 0);
+    if (isWatched) await pause(run.watchMs, signal);
     const first = tools[0]?.sets[0];
     return {
       args: first?.args ?? {},
@@ -192,7 +205,7 @@ async function watch(
       shape: first?.shape ?? '',
       ...{ control, pending: stillPending, calls, late: await observe() },
       ...{ end: undefined, endWithoutCall: undefined, replay: undefined },
-      ...{ active, hasEnded: sandboxed.hasEnded },
+      ...{ active, hasEnded: sandboxed.hasEnded, isWatched },
     };
   } finally {
     await sandboxed.close();
