@@ -2,7 +2,7 @@
 import { createServer as createSecureServer } from 'node:https';
 import { createServer as createListener, type AddressInfo, type Socket } from 'node:net';
 import tls from 'node:tls';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Outbound } from '../../src/outbound.ts';
 import type { Reach } from '../../src/reach.ts';
 import { Cancellation } from '../../src/cancellation.ts';
@@ -19,7 +19,10 @@ import { serveConnectProxy, type ConnectProxy } from '../../../../test/support/c
 import { endLater } from '../../../../test/support/endings.ts';
 import { serveWeb } from '../../../../test/support/web-server.ts';
 
+const authorities = tls.getCACertificates('default');
 beforeAll(() => tls.setDefaultCACertificates([CERTIFICATE, SITE_CERTIFICATE]));
+// Other files are tested in the same process.
+afterAll(() => tls.setDefaultCACertificates(authorities));
 
 const PUBLIC = '203.0.114.1';
 const ANYWHERE: readonly Reach[] = ['public', 'private', 'loopback'];

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
 import { connect, type AddressInfo, type Server } from 'node:net';
 import tls from 'node:tls';
-import { beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { HttpClient } from '../../src/platform/http-client.ts';
 import { CERTIFICATE, CERTIFICATE_KEY } from '../../../../test/fixtures/certificate.ts';
 import { endLater } from '../../../../test/support/endings.ts';
@@ -13,7 +13,10 @@ async function listen(server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
+const authorities = tls.getCACertificates('default');
 beforeAll(() => tls.setDefaultCACertificates([CERTIFICATE]));
+// Other files are tested in the same process.
+afterAll(() => tls.setDefaultCACertificates(authorities));
 
 it('TLS in a tunnel works, also after a connection has broken during a response', async () => {
   let requests = 0;
