@@ -265,6 +265,11 @@ function parallelTools(): number {
   return Math.min(2 * availableParallelism(), MAX_PARALLEL);
 }
 
+/** A server that is only watched takes less of a core. */
+function parallelWaits(): number {
+  return Math.min(2 * parallelTools(), MAX_PARALLEL);
+}
+
 async function verify(
   request: VerifyRequest,
   prepared: Prepared,
@@ -281,7 +286,7 @@ async function verify(
     ...{ seed: setting.seedPath, startTargets: background.startTargets, signal },
     openServer: () => openServer({ ...setting, signal }),
   };
-  const limits = { first: pLimit(parallelTools()), again: pLimit(2 * parallelTools()) };
+  const limits = { first: pLimit(parallelTools()), again: pLimit(parallelWaits()) };
   const planned = chosen.map((tool) => planOf(tool, request, prepared));
   let atEnd: Promise<Observation | undefined> | undefined; // the same for every tool
   const ending = (): Promise<Observation | undefined> => (atEnd ??= endWithoutCall(run));
@@ -296,7 +301,7 @@ async function verify(
   const tried = Promise.all(planned.map(runOne));
   const watchRun = {
     ...{ ...run, watchMs: WATCH_MS, background: background.targets },
-    parallel: 2 * parallelTools(),
+    parallel: parallelWaits(),
   };
   const [trials, { trials: alone, unwatched }, inMemory] = await Promise.all([
     tried,

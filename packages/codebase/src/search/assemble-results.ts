@@ -133,7 +133,7 @@ function assembleWith(
   let bytes = 0;
   for (const entry of chosen) {
     const result = buildResult(entry, { ...options, score: scoreOf(entry) });
-    const size = sizeOf(result);
+    const size = countBytes(result);
     if (bytes + size > maxBytes) {
       if (results.length === 0) results.push(cut(result, maxBytes));
       break;
@@ -330,7 +330,7 @@ function matching(words: readonly string[], terms: string): readonly string[] {
   return words.filter((word) => known.has(stemWord(word)));
 }
 
-function sizeOf({ content, context_before = '', context_after = '' }: SearchResult): number {
+function countBytes({ content, context_before = '', context_after = '' }: SearchResult): number {
   return Buffer.byteLength(content) + Buffer.byteLength(context_before) + Buffer.byteLength(context_after);
 }
 

@@ -51,12 +51,12 @@ export function findDefinitions(
       declared.find((one) => toCompoundTerm(one) === compound);
     return name === undefined
       ? []
-      : [{ candidate, name, fit: fitOf(candidate, name, { identifier, kindWord }) }];
+      : [{ candidate, name, fit: rateFit(candidate, name, { identifier, kindWord }) }];
   });
   return [
     ...symbols.map((candidate) => {
       const name = candidate.symbol ?? '';
-      return { candidate, name, fit: 2 + fitOf(candidate, name, { identifier, kindWord }) };
+      return { candidate, name, fit: 2 + rateFit(candidate, name, { identifier, kindWord }) };
     }),
     ...containers,
   ];
@@ -68,7 +68,7 @@ interface Asked {
 }
 
 /** The qualifiers first, then the spelling, then the repository's own code outside of tests, then the kind, then the top level. */
-function fitOf(candidate: Candidate, name: string, { identifier, kindWord }: Asked): number {
+function rateFit(candidate: Candidate, name: string, { identifier, kindWord }: Asked): number {
   const { qualifiers } = identifier;
   const isQualified = qualifiers.length > 0 && hasQualifiers(candidate, name, qualifiers);
   const isPlain = qualifiers.length === 0 && candidate.parent === null;

@@ -14,10 +14,10 @@ export interface PathFactors {
 
 /** Whether a path is in a directory of copies of other projects. */
 export function isVendored(path: string): boolean {
-  return directoriesOf(path).some((name) => VENDORED.has(name));
+  return listDirectories(path).some((name) => VENDORED.has(name));
 }
 
-function directoriesOf(path: string): readonly string[] {
+function listDirectories(path: string): readonly string[] {
   return path.toLowerCase().split('/').slice(0, -1);
 }
 
@@ -32,7 +32,7 @@ export function createPathFactor(
   return ({ path, language }) => {
     let factor = known.get(path);
     if (factor === undefined) {
-      const directories = directoriesOf(path);
+      const directories = listDirectories(path);
       const has = (names: ReadonlySet<string>): boolean =>
         directories.some(
           (name) => names.has(name) && !listIndexedTerms(name).some((word) => asked.has(word)),

@@ -143,7 +143,7 @@ function bonuses(
   return (candidate) => {
     const { id, kind } = candidate;
     const names = namesOf.get(id) ?? new Set();
-    const share = Math.max(shareOf(names, telling), part === '' ? 0 : partShare(candidate, part));
+    const share = Math.max(computeShare(names, telling), part === '' ? 0 : partShare(candidate, part));
     const isFunction = kind === 'function' || kind === 'method';
     const begins = Math.max(0, ...first.map((word) => (names.has(word) ? (telling.get(word) ?? 0) : 0)));
     return (
@@ -199,7 +199,7 @@ export function comparePositions(one: Candidate, other: Candidate): number {
   return one.startLine - other.startLine || one.ordinal - other.ordinal || one.id - other.id;
 }
 
-function shareOf(names: ReadonlySet<string>, telling: ReadonlyMap<string, number>): number {
+function computeShare(names: ReadonlySet<string>, telling: ReadonlyMap<string, number>): number {
   if (names.size === 0) return 0;
   let found = 0;
   for (const name of names) found += telling.get(name) ?? 0;

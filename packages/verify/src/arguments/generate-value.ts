@@ -259,16 +259,17 @@ function fits(value: string | number, type: string | undefined): boolean {
 /** Adjustments with which a call may take less time: durations, amounts and other numbers are small. */
 export function withSmallNumbers(inputSchema: JsonObject, adjustments: Adjustments): Adjustments {
   const { properties } = resolveSchema(inputSchema, inputSchema);
-  const numbers = Object.entries(isJsonObject(properties) ? properties : {}).flatMap(([name, member]) => {
+  const members = Object.entries(isJsonObject(properties) ? properties : {}).slice(0, MAX_PROPERTIES);
+  const numbers = members.flatMap(([name, member]) => {
     const schema = resolveSchema(member, inputSchema);
     const isNumber = ['integer', 'number'].includes(readType(schema) ?? '');
     const number = isNumber ? smallNumber(schema, 0) : undefined;
     return number === undefined ? [] : [[name, number] as const];
   });
-  const names = numbers.slice(0, MAX_PROPERTIES).map(([name]) => name);
+  const names = numbers.map(([name]) => name);
   return {
     ...adjustments,
-    values: new Map([...adjustments.values, ...numbers.slice(0, MAX_PROPERTIES)]),
+    values: new Map([...adjustments.values, ...numbers]),
     included: new Set([...adjustments.included, ...names]),
     omitted: new Set([...adjustments.omitted].filter((name) => !names.includes(name))),
   };

@@ -143,10 +143,10 @@ function isClean(trial: SharedTrial | undefined, run: WatchRun): boolean {
 
 function targetsOf(trial: Trial | undefined, run: WatchRun): ReadonlySet<string> {
   const seen = trial === undefined ? [] : [...trial.calls.map(({ observation }) => observation), trial.late];
-  return targetsIn(seen, run);
+  return collectTargets(seen, run);
 }
 
-function targetsIn(seen: readonly Observation[], { seed, background }: WatchRun): ReadonlySet<string> {
+function collectTargets(seen: readonly Observation[], { seed, background }: WatchRun): ReadonlySet<string> {
   const effects = seen.flatMap((observation) => collectEffects(observation, { seed }));
   const counted = effects.filter(({ noise, target }) => noise === undefined && !background.has(target));
   return new Set(counted.map(({ target }) => target));
@@ -194,7 +194,7 @@ async function watch(
         await pause(pace.settleMs);
         const observation = await observe();
         calls.push({ number: calls.length + 1, atMs, answer, observation });
-        if (targetsIn([observation], run).size > 0) active.add(name);
+        if (collectTargets([observation], run).size > 0) active.add(name);
       }
     const isWatched = !isFirst || (!sandboxed.hasEnded && active.size === 0);
     if (isWatched) await pause(run.watchMs, signal);
