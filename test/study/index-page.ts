@@ -28,8 +28,8 @@ export function formatIndex(records: readonly StudyRecord[]): string {
     'Held out: chosen by a hash of their names before any of them was verified, and not used to improve the choice of arguments.',
     '`npm run study -- PACKAGE` verifies one again. Its data is a file in `test/study/servers/`; a result that its author must be told of first is kept out of the repository ([Names](STUDY.md#names)).',
     '',
-    '| package | version | group | tools | called | need the internet |',
-    '|---|---|---|---|---|---|',
+    '| package | version | group | tools | called | need the internet | need something else |',
+    '|---|---|---|---|---|---|---|',
     ...records.map(formatRow),
     '',
   ].join('\n');
@@ -66,20 +66,21 @@ function formatShares(records: readonly StudyRecord[]): readonly string[] {
       : [
           'With fixtures, somebody wrote them by hand: 18 of the 25 servers of the first study have such arguments.',
         ]),
-    'Tools whose calls all failed after they tried to reach the internet count only under “of all tools”.',
+    'A tool of which no call succeeded needs the internet if it tried to reach it; it needs something else if an answer said that a key, a program or a server on the same machine is missing.',
     '',
-    '| servers | called, of all tools | called, of those that need no internet |',
-    '|---|---|---|',
+    '| servers | called, of all tools | of those that need no internet | of those that need nothing else either |',
+    '|---|---|---|---|',
     ...groups.map(([name, some]) => {
       const tools = some.flatMap(({ result }) => result.tools);
-      const local = tools.filter(({ needsNetwork }) => needsNetwork !== true);
+      const local = tools.filter(({ needs }) => needs !== 'internet');
+      const able = tools.filter(({ needs }) => needs === undefined);
       const called = tools.filter(wasCalled).length;
-      return `| ${some.length} ${name} | ${formatShare(called, tools.length)} | ${formatShare(called, local.length)} |`;
+      return `| ${some.length} ${name} | ${formatShare(called, tools.length)} | ${formatShare(called, local.length)} | ${formatShare(called, able.length)} |`;
     }),
     ...(withFixtures.length === 0
       ? []
       : [
-          `| ${withFixtures.length} of the first study, with fixtures | ${formatShare(sum(withFixtures.map(({ called }) => called)), sum(withFixtures.map(({ tools }) => tools)))} | |`,
+          `| ${withFixtures.length} of the first study, with fixtures | ${formatShare(sum(withFixtures.map(({ called }) => called)), sum(withFixtures.map(({ tools }) => tools)))} | | |`,
         ]),
   ];
 }
@@ -94,8 +95,9 @@ function formatRow(record: StudyRecord): string {
   const cells = isPublished(record)
     ? [
         String(record.result.tools.filter(wasCalled).length),
-        String(record.result.tools.filter(({ needsNetwork }) => needsNetwork === true).length),
+        String(record.result.tools.filter(({ needs }) => needs === 'internet').length),
+        String(record.result.tools.filter(({ needs }) => needs !== undefined && needs !== 'internet').length),
       ]
-    : [result === undefined || isUnreported(record) ? 'no published result' : 'no report', ''];
+    : [result === undefined || isUnreported(record) ? 'no published result' : 'no report', '', ''];
   return `| \`${name}\` | ${version} | ${group} | ${tools} | ${cells.join(' | ')} |`;
 }

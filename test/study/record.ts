@@ -60,13 +60,19 @@ export interface StudyTool {
   /** Hints that were CONSISTENT in every run, and those that were CONTRADICTED in every run. */
   readonly consistent?: readonly Hint[];
   readonly contradicted?: readonly Hint[];
-  /** It tried to reach the internet and no call succeeded. */
-  readonly needsNetwork?: true;
+  /** What it lacked, if no call succeeded. */
+  readonly needs?: Need;
   /** Equal calls were answered differently until the process restarted. */
   readonly keepsState?: true;
   /** The beginning of the last answer, if no call succeeded. */
   readonly failure?: string;
 }
+
+/**
+ * `internet`: it tried to reach an address there. The others go by its answers: a key or an account, a program on this
+ * machine (a browser, too), or a server on this machine.
+ */
+export type Need = 'internet' | 'key' | 'program' | 'service';
 
 export interface StudyContradiction {
   readonly tool: string;

@@ -6,8 +6,8 @@ import { sha256 } from '@assay-mcp/kit/digest';
 import { HINTS } from '@assay-mcp/kit/hint';
 import { shorten } from '@assay-mcp/kit/shorten';
 import { computeCoverage, listContradictions, type VerifyReport } from '@assay-mcp/kit/verification/report';
-import type { ToolReport } from '@assay-mcp/kit/verification/verdict';
 import { ROOT } from '../support/paths.ts';
+import { findNeed } from './find-need.ts';
 import { filesOf } from './fixture-files.ts';
 import { type InstalledServer, installServer } from './install.ts';
 import type { StudyContradiction, StudyRecord, StudyResult, StudyTool } from './record.ts';
@@ -114,6 +114,8 @@ async function verifyOnce(
   const pairs = Object.entries(env).map(([key, value]) => `${key}=${value}`);
   const command = [
     ...[join(PROGRAM, 'main.js'), '--json', ...PACE, ...options],
+    // With it, the report has the answers to all attempts.
+    ...['--write-fixtures', join(folder, 'assay-verify-found.json')],
     ...(pairs.length === 0 ? [] : ['--env', ...pairs]),
     ...['--', process.execPath, program, ...args],
   ];
@@ -136,12 +138,13 @@ function toTools(reports: readonly VerifyReport[]): readonly StudyTool[] {
       same.length < RUNS
         ? []
         : HINTS.filter((hint) => same.every(({ verdicts }) => verdicts[hint].kind === kind));
+    const need = same.map(findNeed).find((one) => one !== undefined);
     const [consistent, contradicted] = [always('consistent'), always('contradicted')];
     return {
       ...{ name: tool.name, digest: tool.digest, declared: tool.declared, calls },
       ...(consistent.length > 0 && { consistent }),
       ...(contradicted.length > 0 && { contradicted }),
-      ...(calls === 0 && same.some(reachedOut) && { needsNetwork: true as const }),
+      ...(calls === 0 && need !== undefined && { needs: need }),
       ...(same.some(({ signals }) =>
         signals.some((one) => one.kind === 'in_process_state' && !one.isJudged),
       ) && {
@@ -150,10 +153,6 @@ function toTools(reports: readonly VerifyReport[]): readonly StudyTool[] {
       ...(calls === 0 && { failure: shorten(toLine(tool.failure ?? 'not called'), MAX_FAILURE_LENGTH) }),
     };
   });
-}
-
-function reachedOut({ verdicts: { openWorldHint } }: ToolReport): boolean {
-  return openWorldHint.kind === 'contradicted' || openWorldHint.kind === 'supported';
 }
 
 function toContradictions(report: VerifyReport | undefined): readonly StudyContradiction[] {

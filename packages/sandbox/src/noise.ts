@@ -19,7 +19,8 @@ const GIT_LOCK = /\/[.]git\/index[.]lock$/;
 const GIT_HEAD = /\/[.]git\/(?:ORIG|FETCH)_HEAD$/;
 const LOCK = /(?:[.](?:lock|lck|pid)|\/lock(?:file)?)$/i;
 const BYTE_CODE = /[.]pyc$/i;
-const LOG = /\/(?:logs?|_logs)\/|[.]log(?:[.]\d+)?$/i;
+/** A server's record of its own calls counts as a log, also where it is called telemetry. */
+const LOG = /\/(?:logs?|_logs)\/|[.]log(?:[.]\d+)?$|\/telemetry[.](?:jsonl|ndjson)$/i;
 const BY_NAME: readonly (readonly [NoiseClass, RegExp])[] = [
   ['git_index', GIT_LOCK],
   [

@@ -25,6 +25,7 @@ describe('the name of a file', () => {
       ['/src/cache/entry', 'cache'],
       ['/logs/today', 'log'],
       ['/audit.log', 'log'],
+      ['/share/server/telemetry.jsonl', 'log'],
       ['/x.tmp', 'temporary'],
       ['/x.lock', 'temporary'],
     ] as const) {

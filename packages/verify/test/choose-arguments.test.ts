@@ -99,3 +99,32 @@ it('generated arguments are valid', () => {
   for (const set of sets)
     expect([isValid((set as { readonly args: unknown }).args), isValid.errors]).toEqual([true, null]);
 });
+
+it.each<[string, string, object, object]>([
+  [
+    'the kind of file that its own name says counts before the tool',
+    'json_image',
+    { pngPath: { type: 'string' } },
+    { pngPath: '/seed/image.png' },
+  ],
+  [
+    'a name of something in a file is no path',
+    'copy',
+    { src_row_name: { type: 'string' } },
+    { src_row_name: 'ada' },
+  ],
+  [
+    'a text that replaces another is another one',
+    'edit_file',
+    { old_text: { type: 'string' }, new_text: { type: 'string' } },
+    { old_text: 'A note.', new_text: 'Another note.' },
+  ],
+  [
+    'a default that says nothing is not given',
+    'tool',
+    { beds: { type: 'array', items: { type: 'string' }, default: [] } },
+    { beds: ['apple'] },
+  ],
+])('%s', (_, name, properties, args) => {
+  expect(chosen(object(properties), { name })[0]).toMatchObject({ args });
+});

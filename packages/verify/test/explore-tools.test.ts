@@ -162,6 +162,33 @@ it('a tool that an answer asks to call first is called, also before the calls in
   expect(explored.get('list_beds')?.setups[0]).toMatchObject([{ tool: 'open_garden' }]);
 });
 
+it('what an answer asked for is called before other tools too, however many came between', async () => {
+  let isOpen = false;
+  const plants = Array.from(
+    { length: 14 },
+    (_, at) => [`add_plant_${at}`, { body: () => 'planted' }] as const,
+  );
+  const tools: Tools = {
+    list_beds: { body: () => (isOpen ? '[]' : fail('Not ready. Call open_garden first.')) },
+    ...Object.fromEntries(plants),
+    open_garden: {
+      body: () => {
+        isOpen = true;
+        return 'open';
+      },
+    },
+    view_garden: { body: () => (isOpen ? 'green' : fail('Not ready')) },
+  };
+  const { tools: explored } = await explore(tools);
+  const setups = explored.get('view_garden')?.setups ?? [];
+  expect(setups.map((setup) => setup.map(({ tool }) => tool))).toMatchObject([
+    [],
+    ['open_garden'],
+    expect.anything(),
+  ]);
+  expect(setups.at(-1)?.length).toBe(12);
+});
+
 it('a tool without parameters is called again after others have changed something', async () => {
   let beds = 0;
   const tools: Tools = {

@@ -32,6 +32,11 @@ it('an id belongs to the thing that a tool is about, and to a parameter that nam
   expect(valuesFor(created, 'bedId', 'add_plant')[0]).toBe('b-17');
 });
 
+it('a single word is a value if the tool lists something', () => {
+  expect(valuesFor(learned('list_beds', 'north'), 'bed_name', 'water_bed')).toEqual(['north']);
+  expect(valuesFor(learned('open_bed', 'done'), 'bed_name', 'water_bed')).toEqual([]);
+});
+
 it('lists, pairs and ids are read from texts for people', () => {
   const text = '3 beds:\n- **north**: sunny\n- `south` (shade)\n\nBed ID: 4711\n';
   const listed = learned('list_beds', text);

@@ -83,7 +83,7 @@ function generateValue(schema: unknown, name: string, given: Place): Generated {
   const own = resolveSchema(schema, given.root);
   const deeper = { ...given, depth: depth + 1 };
   const at = variant + (adjustments.passed.get(path) ?? 0);
-  const stated = isScalar(own) ? undefined : statedValues(own)[0];
+  const stated = isScalar(own) ? undefined : statedValues(own).find((value) => !isEmpty(value));
   if (stated !== undefined) return { value: stated, origin: 'example' };
   if (isJsonObject(own['properties']) && depth < MAX_DEPTH)
     return generateObject(own, own['properties'], deeper);
@@ -92,7 +92,10 @@ function generateValue(schema: unknown, name: string, given: Place): Generated {
     return generateValue(branches[at % branches.length], name, deeper);
   const type = readType(own);
   if (type === 'array' && depth < MAX_DEPTH) return generateList(own, name, deeper);
-  if (type === 'object') return generateMap(own, deeper);
+  if (type === 'object')
+    return [...adjustments.included].some((one) => path !== '' && one.startsWith(`${path}.`))
+      ? generateObject(own, {}, deeper)
+      : generateMap(own, deeper);
   const options = optionsOf(own, name, given);
   return options[at % options.length] ?? generated(own, variant);
 }
@@ -154,6 +157,11 @@ function isScalar(schema: JsonObject): boolean {
     !Array.isArray(schema['anyOf']) &&
     !Array.isArray(schema['oneOf'])
   );
+}
+
+/** An empty list or object, which says nothing if it is given. */
+function isEmpty(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && Object.keys(value).length === 0;
 }
 
 /** Values that the author of the schema wrote: a constant, the default, examples, or an enumeration. */
@@ -244,7 +252,10 @@ function chainedValues(name: string, type: string | undefined, { context, tool }
         origin: 'chained',
       }));
   // A tool that creates something takes a new name, not one that exists.
-  const isOwn = kindOfTool(tool) === 'creates' && splitName(name).length === 1;
+  const words = splitName(name);
+  const isOwn =
+    (kindOfTool(tool) === 'creates' && words.length === 1) ||
+    words.some((word) => ['new', 'dst', 'dest', 'destination'].includes(word));
   return isOwn
     ? { sure: [], unsure: [...of(true), ...of(false)] }
     : { sure: of(true), unsure: isNumber ? [] : of(false) };

@@ -47,7 +47,9 @@ export function listStrings(property: Property, context: ArgumentContext): reado
     ([, values]) => values,
   );
   const named = NAMES.find(([names]) => words.some((word) => names.includes(word)))?.[1] ?? [];
-  return [...new Set([...described, ...named])];
+  const values = [...new Set([...described, ...named])];
+  const isNew = words.some((word) => ['new', 'replacement', 'replace'].includes(word));
+  return isNew ? values.map((value) => REPLACEMENTS.get(value) ?? value) : values;
 }
 
 /**
@@ -85,6 +87,14 @@ export function listWritingStrings(
   return [];
 }
 
+/** What replaces a value that exists, so that replacing changes something. */
+const REPLACEMENTS: ReadonlyMap<string, string> = new Map([
+  ['A note.', 'Another note.'],
+  ['A title', 'Another title'],
+  ['A value', 'Another value'],
+  ['ada', 'grace'],
+]);
+
 const SHELL: ReadonlySet<string> = new Set(['command', 'cmd', 'shell', 'commandline']);
 
 function tableOf(tool: string, { knowledge }: ArgumentContext): string {
@@ -115,7 +125,7 @@ const SCRIPT = 'console.log(1 + 1);';
 
 function listCode(text: string): readonly string[] {
   if (/\bpython\b/.test(text) && !/javascript|node/.test(text)) return [PYTHON];
-  if (/\b(?:shell|bash)\b/.test(text) && !/javascript|node|python/.test(text)) return ['echo 1'];
+  if (/\b(?:shell|bash|interpreter)\b/.test(text) && !/javascript|node|python/.test(text)) return ['echo 1'];
   return [SCRIPT, PYTHON, '1 + 1', 'const a = 1;\nfunction add(x, y) {\n  return x + y;\n}\n'];
 }
 
@@ -136,13 +146,18 @@ function listPaths(property: PropertyText, context: ArgumentContext): readonly s
       /\b(?:path|file|folder|directory)\b/.test(`${text} ${about}`)) ||
     /\b(?:file|folder|directory) path\b|\bpath (?:to|of) (?:the|a|an)\b/.test(text);
   if (!isPath || words.some((word) => NO_PATH_WORDS.has(word))) return [];
+  // `src_sheet_name` is no path, `file_name` is.
+  if (words.length > 1 && words.at(-1) === 'name' && !words.some((word) => NAMED_WORDS.has(word))) return [];
   const isNew = words.some((word) => NEW_WORDS.has(word));
   const folderFirst =
     words.some((word) => FOLDER_WORDS.has(word)) ||
     (!words.some((word) => FILE_WORDS.has(word)) &&
       /\b(?:director(?:y|ies)|folders?|tree|repository|project|workspace|vault)\b/.test(`${text} ${about}`) &&
       !/\bfile\b/.test(about));
-  const ending = EXTENSIONS.find(([pattern]) => pattern.test(`${text} ${about}`))?.[1];
+  // What the name says counts most: the `pdfPath` of a tool that makes images of pages.
+  const ending = [words.join(' '), text, about]
+    .map((one) => EXTENSIONS.find(([pattern]) => pattern.test(one))?.[1])
+    .find((one) => one !== undefined);
   const created = `${folder}/created${isFolderTool(about, folderFirst) ? '' : (ending ?? '.txt')}`;
   if (isNew) return folderFirst ? [folder, `${folder}/created`] : [created, ...files.slice(0, 2)];
   const isMaking = kindOfTool(tool) === 'creates' && !/\b(?:open|import|start)\b/.test(about);
@@ -164,7 +179,7 @@ function isFolderTool(about: string, folderFirst: boolean): boolean {
 
 const wordSet = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 const PATH_WORDS = wordSet(
-  'path paths file files filename filepath folder folders dir directory directories root src dest cwd workdir',
+  'path paths file files filename filepath folder folders dir directory directories root src dest dst cwd workdir',
 );
 /** Paths only where the description says so. */
 const PLACE_WORDS = wordSet(
@@ -175,8 +190,13 @@ const FOLDER_WORDS = wordSet(
   'folder folders dir directory directories root repo repository cwd workdir workspace vault project',
 );
 const FILE_WORDS = wordSet('file files filename filepath database db');
-const NEW_WORDS = wordSet('destination dest target output new to');
+const NAMED_WORDS = wordSet('file files folder folders dir directory path database db');
+const NEW_WORDS = wordSet('destination dest dst target output new to');
 const EXTENSIONS: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:excel|xlsx|spreadsheet|workbook|worksheet)\b/, '.xlsx'],
+  [/\b(?:docx|word (?:document|file))\b/, '.docx'],
+  [/\bdrawio\b/, '.drawio'],
+  [/\b(?:zip|archive)\b/, '.zip'],
   [/\b(?:image|png|picture)\b/, '.png'],
   [/\bmedia\b/, '.png'],
   [/\bjson\b/, '.json'],
@@ -270,6 +290,7 @@ const NAMES: readonly (readonly [readonly string[], readonly string[]])[] = [
   [['cron', 'schedule'], [SAMPLES.cron]],
   [['version', 'semver'], ['1.2.3']],
   [['port'], ['8080']],
+  [['interpreter'], ['bash']],
   [['ip'], [SAMPLES.ipv4]],
   [['uuid', 'guid'], [SAMPLES.uuid]],
   [
@@ -300,6 +321,11 @@ const NAMES: readonly (readonly [readonly string[], readonly string[]])[] = [
       'thought',
       'note',
       'context',
+      'string',
+      'str',
+      'replacement',
+      'replace',
+      'find',
     ],
     ['A note.', SAMPLES.json],
   ],

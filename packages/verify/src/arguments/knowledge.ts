@@ -143,7 +143,8 @@ export function findValues(tool: string, result: JsonObject): readonly FoundValu
     const text: unknown = isJsonObject(block) ? block['text'] : undefined;
     if (typeof text !== 'string') continue;
     const json = parseWithin(text);
-    if (json === undefined) findInText(text.slice(0, MAX_TEXT), noun, found);
+    if (json === undefined)
+      findInText(text.slice(0, MAX_TEXT), { noun, isList: kindOfTool(tool) === 'lists' }, found);
     else walk(json, noun, found);
   }
   return found.slice(0, MAX_FOUND);
@@ -206,7 +207,11 @@ function stripQuotes(text: string): string {
 }
 
 /** Lists, tables and `key: value` lines, as tools write them for people. */
-function findInText(text: string, noun: string, found: FoundValue[]): void {
+function findInText(
+  text: string,
+  { noun, isList }: { readonly noun: string; readonly isList: boolean },
+  found: FoundValue[],
+): void {
   for (const whole of text.split('\n').slice(0, MAX_FOUND)) {
     const line = whole.slice(0, MAX_STRING + 50);
     const [, key = '', rest = ''] = /^\W*([A-Za-z][\w ]{0,30}?)\W{0,4}[:=](.*)$/.exec(line) ?? [];
@@ -226,9 +231,9 @@ function findInText(text: string, noun: string, found: FoundValue[]): void {
       push(found, { noun, member: 'id' }, uuid);
   }
   const lines = text.split('\n').filter((line) => line.trim() !== '');
-  // One name a line. A single word is mostly an answer such as `done`.
+  // One name a line. A single word is mostly an answer such as `done`, unless the tool lists something.
   if (
-    lines.length > 1 &&
+    lines.length > (isList ? 0 : 1) &&
     lines.length <= MAX_VALUES &&
     lines.every((line) => /^\s*[\w./-]{1,100}\s*$/.test(line))
   )

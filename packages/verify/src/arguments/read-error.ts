@@ -237,6 +237,20 @@ function valueOfType(type: string): unknown {
 
 type Rule = (text: string, draft: Draft) => void;
 
+/** `exactly one of "a" or "b" at page`: of the members of an argument. */
+const memberOf: Rule = (text, draft) => {
+  const [, list = '', at = ''] =
+    /\bone of ([^\n.]{1,120}?)\.?\s{0,3}(?:→|->)?\s{0,3}\bat ["'`]?([A-Za-z_][\w.]{0,80})/i.exec(text) ?? [];
+  const top = at.split('.')[0] ?? '';
+  const paths = splitList(list)
+    .filter((name) => /^\w+$/.test(name))
+    .map((name) => `${at}.${name}`);
+  if (paths.length < 2 || !draft.names.includes(top)) return;
+  const given = paths.filter((path) => draft.leaves.has(path));
+  if (given.length === 0) draft.include(paths[0] ?? '');
+  else for (const path of given.slice(1)) draft.omit(path);
+};
+
 const missing: Rule = (text, draft) => {
   const named = [
     ...text.matchAll(
@@ -248,7 +262,15 @@ const missing: Rule = (text, draft) => {
     ...text.matchAll(
       /(?:missing|requires?|provide|specify) (?:an? |the |required )?(?:\w+ )?["'`]?([A-Za-z_]\w{1,40})["'`]?/gi,
     ),
+    ...text.matchAll(
+      /(?:missing|requires?|provide|specify) (?:an? |the |required )?["'`]?([A-Za-z_]\w{1,40})["'`]? (?:parameter|argument|field|property|option)/gi,
+    ),
   ].flatMap(([, names = '']) => names.split(/[\s,'"`]+/));
+  // `a.b is required`
+  for (const [, path = ''] of text.matchAll(
+    /["'`]?\b([A-Za-z_]\w{0,40}(?:\.[A-Za-z_]\w{0,40}){1,4})["'`]? is (?:required|missing)/gi,
+  ))
+    if (draft.names.includes(path.split('.')[0] ?? '') && !draft.leaves.has(path)) draft.include(path);
   for (const name of named.slice(0, MAX_LISTED)) {
     const own =
       draft.names.find((one) => one === name) ??
@@ -286,7 +308,7 @@ const exclusive: Rule = (text, draft) => {
 
 const oneOf: Rule = (text, draft) => {
   const list =
-    /(?:\bone of\b(?: the following)?\s{0,2}[:=([]?|\b(?:valid|supported|available|allowed|possible|choose|options|did you mean)(?: [\w ]{1,30})?(?: are\b| is\b|\s{0,2}[:=([]))\s{0,3}:?\s{0,3}([^\n]{1,600}(?:\n\s{0,8}[-*•][^\n]{1,80}){0,20})/i.exec(
+    /(?:\bone of\b(?: the following)?\s{0,2}[:=([]?|(?<!\bnot )\b(?:valid|supported|available|allowed|possible|choose|options|did you mean)(?: [\w ]{1,30})?(?: are\b| is\b|\s{0,2}[:=([]))\s{0,3}:?\s{0,3}([^\n]{1,600}(?:\n\s{0,8}[-*•][^\n]{1,80}){0,20})/i.exec(
       text,
     );
   if (list === null) return;
@@ -315,6 +337,14 @@ const ofType: Rule = (text, draft) => {
   }
 };
 
+/** `set a to "b"`, `a must be "b"`. */
+const exact: Rule = (text, draft) => {
+  for (const [, name = '', value = ''] of text.matchAll(
+    /["'`]?\b([A-Za-z_]\w{0,40})["'`]? (?:to|must be|should be) ["'`]([^"'`\n]{1,60})["'`]/gi,
+  ))
+    if (draft.names.includes(name)) draft.set(name, value);
+};
+
 const bounds: Rule = (text, draft) => {
   const range =
     /\b(?:between|range|from)\b\D{0,10}(-?\d{1,9}(?:\.\d{1,6})?)\D{1,6}(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(text);
@@ -341,7 +371,9 @@ const bounds: Rule = (text, draft) => {
 
 /** A file of another type, a folder instead of a file, or the reverse. */
 const pathKind: Rule = (text, draft) => {
-  const [path = draft.subjectOf(text)] = draft.paths;
+  const { paths } = draft;
+  const repeated = paths.find((one) => text.includes(String(draft.leaves.get(one))));
+  const path = repeated ?? paths[0] ?? draft.subjectOf(text);
   const { folder, files } = draft.context;
   if (path === undefined) return;
   const current = String(draft.leaves.get(path));
@@ -370,6 +402,13 @@ const pathKind: Rule = (text, draft) => {
     current.startsWith(`${folder}/`)
   )
     draft.set(path, current.slice(folder.length + 1));
+  else if (
+    /path (?:segments?|separators?|traversal)|(?:invalid|illegal)[\w ]{0,20} (?:parameter|path|names?|filename|characters?)\b/i.test(
+      text,
+    ) &&
+    current.startsWith(`${folder}/`)
+  )
+    draft.set(path, current.split('/').at(-1));
   else if (/EEXIST|already exists/i.test(text)) draft.set(path, `${folder}/created-${current.length}`);
 };
 
@@ -399,6 +438,8 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\bemail\b/i, SAMPLES.email],
   [/\bhex\b/i, SAMPLES.color],
   [/\binvalid regular expression\b/i, SAMPLES.regex],
+  [/\bonly (?:contain )?digits\b|\binvalid digit\b/i, '10'],
+  [/\bonly (?:contain )?(?:\w+ )?(?:letters|alphanumeric)\b/i, 'apple'],
 ];
 
 /** A parameter that the answer names, in whatever language, and that was not given. */
@@ -419,11 +460,13 @@ const another: Rule = (text, draft) => {
 };
 
 const RULES: readonly Rule[] = [
+  memberOf,
   exclusive,
   missing,
   eitherOr,
   oneOf,
   ofType,
+  exact,
   bounds,
   pathKind,
   example,

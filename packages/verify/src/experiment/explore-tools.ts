@@ -334,7 +334,10 @@ class Exploration {
     return { sets, setups, attempts, quiet };
   }
 
-  /** The calls whose values a call used; else all former calls that may have changed something. */
+  /**
+   * What is called before a call: those whose values it used; these and the ones that answers asked for, which may have
+   * prepared the server for all tools; else all former calls that may have changed something.
+   */
   #setupsOf(call: number): readonly (readonly SetupCall[])[] {
     const needed = new Set<number>();
     const visit = (at: number): void => {
@@ -345,14 +348,22 @@ class Exploration {
       }
     };
     visit(call);
-    const former = this.#calls.flatMap(({ tool }, at) =>
-      at < call && (needed.has(at) || !['lists', 'reads', 'removes'].includes(kindOfTool(tool))) ? [at] : [],
+    const asked = this.#states.flatMap(({ required }) => [...required].filter((at) => at < call));
+    const prepared = new Set([...needed, ...asked.slice(0, MAX_SETUP / 2)]);
+    const changing = this.#calls.flatMap(({ tool }, at) =>
+      at < call && !prepared.has(at) && !['lists', 'reads', 'removes'].includes(kindOfTool(tool)) ? [at] : [],
     );
-    const callsAt = (all: readonly number[]): readonly SetupCall[] =>
-      all.slice(-MAX_SETUP).flatMap((at) => this.#calls[at] ?? []);
-    const least = callsAt([...needed].sort((one, other) => one - other));
-    const most = callsAt(former);
-    return most.length > least.length ? [least, most] : [least];
+    const room = Math.max(MAX_SETUP - prepared.size, 0);
+    const all = [...prepared, ...(room === 0 ? [] : changing.slice(-room))];
+    const lists = [[...needed], [...prepared], all].filter(
+      (list, at, others) => at === 0 || list.length > (others[at - 1]?.length ?? 0),
+    );
+    return lists.map((list) =>
+      list
+        .sort((one, other) => one - other)
+        .slice(-MAX_SETUP)
+        .flatMap((at) => this.#calls[at] ?? []),
+    );
   }
 }
 

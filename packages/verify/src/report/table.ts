@@ -44,7 +44,7 @@ function printAttempts({ tools }: VerifyReport): void {
     for (const { args, after, calls, isSuccess, answer } of attempts) {
       const setup = after.length === 0 ? '' : ` after ${after.join(', ')}`;
       const outcome = isSuccess ? 'answered' : style.red('failed');
-      print(toPrintable(`\n${name} ${JSON.stringify(args)}${setup}, ${formatCount(calls, 'call')}`));
+      print(`\n${toPrintable(`${name} ${JSON.stringify(args)}${setup}`)}, ${formatCount(calls, 'call')}`);
       print(`  ${outcome}: ${toPrintable(answer)}`);
     }
 }
