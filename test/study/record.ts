@@ -64,7 +64,7 @@ export interface StudyTool {
   readonly needs?: Need;
   /** Equal calls were answered differently until the process restarted. */
   readonly keepsState?: true;
-  /** The beginning of the last answer, if no call succeeded. */
+  /** The beginning of the most frequent answer, if no call succeeded. */
   readonly failure?: string;
 }
 

@@ -358,13 +358,15 @@ function reportTool(
 ): ToolReport {
   const { background, mechanisms } = examined;
   // A tool that the time limit left out was called once while arguments were sought.
-  const quiet = run.length === 0 && stopped === 'time_limit' ? examined.explored.get(name)?.quiet : undefined;
+  const explored = examined.explored.get(name);
+  const quiet = run.length === 0 && stopped === 'time_limit' ? explored?.quiet : undefined;
   const trials = [...run, quiet, watched.trial].filter((trial) => trial !== undefined);
-  const given = { trials, unwatched: watched.unwatched, stopped, background, mechanisms };
+  const sought = explored?.attempts.map(({ answer }) => answer) ?? [];
+  const given = { trials, sought, unwatched: watched.unwatched, stopped, background, mechanisms };
   const facts = { name, digest, declared: pickDeclaredHints(annotations) };
   const judged = judgeTool(facts, { ...given, seed: setting.seedPath });
   const isExplained = explain === 'all' || explain?.includes(name) === true;
-  return isExplained ? { ...judged, attempts: listAttempts(examined.explored.get(name), run) } : judged;
+  return isExplained ? { ...judged, attempts: listAttempts(explored, run) } : judged;
 }
 
 function progressOf({ onProgress }: VerifyRequest, total: number): (tool: string) => void {

@@ -229,7 +229,13 @@ describe('nothing is called consistent', () => {
 
   it('without a successful call', () => {
     expect(kinds(promising, given([failed]))).toEqual(unobserved);
-    expect(judgeTool({ name: 't', digest: 'd', declared: {} }, given([failed])).failure).toBe('no such file');
+    const failureAfter = (...texts: readonly string[]): string | undefined => {
+      const sought = texts.map((text) => ({ ...answer(), isError: true, text }));
+      return judgeTool({ name: 't', digest: 'd', declared: {} }, given([failed], { sought })).failure;
+    };
+    expect(failureAfter()).toBe('no such file');
+    expect(failureAfter('no key', 'no key')).toBe('no key');
+    expect(failureAfter('no key')).toBe('no such file');
   });
 
   it('without a mechanism that could have shown a contradiction', () => {

@@ -119,7 +119,7 @@ export interface ToolReport {
   readonly verdicts: Readonly<Record<Hint, Verdict>>;
   readonly signals: readonly Signal[];
   readonly coverage: ToolCoverage;
-  /** The message of the last failed call, if none succeeded. */
+  /** The most frequent answer, if no call succeeded. */
   readonly failure?: string;
   /** What was tried, in order, if that was requested. */
   readonly attempts?: readonly ToolAttempt[];

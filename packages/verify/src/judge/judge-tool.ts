@@ -25,7 +25,7 @@ export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
   const coverage = coverageOf(given.trials);
   const verdictOf = (hint: Hint): Verdict => judgeHint(hint, { facts, given, effects, excused, coverage });
   const verdicts = Object.fromEntries(HINTS.map((hint) => [hint, verdictOf(hint)])) as Record<Hint, Verdict>; // every hint was visited
-  const failure = coverage.successfulCalls > 0 ? undefined : failureOf(given.trials);
+  const failure = coverage.successfulCalls > 0 ? undefined : failureOf(given);
   return {
     ...facts,
     verdicts,
@@ -132,9 +132,14 @@ function coverageOf(trials: readonly Trial[]): ToolCoverage {
 
 const MAX_FAILURE = 500;
 
-function failureOf(trials: readonly Trial[]): string | undefined {
-  const failed = trials.flatMap(({ calls }) => calls).findLast(({ answer }) => !isSuccess(answer));
-  return failed === undefined ? undefined : truncateText(failed.answer.text, MAX_FAILURE);
+/** The most frequent answer to its calls, of equally frequent ones the last: later arguments are mostly less likely. */
+function failureOf({ sought = [], trials }: Trials): string | undefined {
+  const tried = trials.flatMap(({ calls }) => calls.slice(0, 1).map(({ answer }) => answer));
+  const texts = [...sought, ...tried].filter((answer) => !isSuccess(answer)).map(({ text }) => text);
+  const count = (text: string): number => texts.filter((one) => one === text).length;
+  const best = Math.max(...texts.map(count));
+  const text = texts.findLast((one) => count(one) === best);
+  return text === undefined ? undefined : truncateText(text, MAX_FAILURE);
 }
 
 interface Judged {

@@ -42,6 +42,8 @@ export interface TrialCall {
 
 export interface Trials {
   readonly trials: readonly Trial[];
+  /** Answers to the calls with which arguments were sought. */
+  readonly sought?: readonly Answer[];
   readonly background: Background;
   readonly mechanisms: readonly Mechanism[];
   /** Folder of the seed data, as the server sees it. */
