@@ -71,7 +71,7 @@ it('--explain prints each attempt, and --write-fixtures keeps what worked', () =
   const pace = ['--sets', '1', '--repeats', '2', '--tool', 'reads_a_file', '--explain', 'reads_a_file'];
   const { status, stdout } = verify(...pace, '--write-fixtures', file);
   expect(status).toBe(0);
-  expect(stdout).toMatch(/reads_a_file \{\}, \d+ calls\n {2}answered: A note about the garden/);
+  expect(stdout).toMatch(/reads_a_file \{\}, \d+ calls\n {2}answered: A note\./);
   expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({ tools: { reads_a_file: { calls: [{}] } } });
   expect(verify(...pace, '--write-fixtures', file).stderr).toContain(`${file} exists; name another file`);
 });

@@ -74,21 +74,21 @@ export function openServer({
   return SandboxedServer.open({ openSandbox, sandbox, server, startLimitMs: START_LIMIT_MS, signal });
 }
 
-/** Starts the server once: lists its tools, watches it idle, and finds arguments with which they can be called. */
+/** Lists the tools of a server, watches it without a call, and in another process finds arguments for them. */
 export async function examineServer(setting: Setting): Promise<Result<Examined, SandboxedServerFault>> {
-  const opened = await openServer(setting);
-  if (!opened.ok) return opened;
-  const sandboxed = opened.value;
+  const [watched, called] = await Promise.all([openServer(setting), openServer(setting)]);
   try {
-    const { tools } = sandboxed;
-    const { starting, startMs } = await settled(sandboxed, setting);
-    await pause(IDLE_MS);
-    const idle = await sandboxed.observe();
+    if (!watched.ok) return watched;
+    if (!called.ok) return called;
+    const sandboxed = watched.value;
+    const [{ starting, startMs, idle }, { tools: explored, knowledge }] = await Promise.all([
+      watchStart(sandboxed, setting),
+      explore(called.value, setting),
+    ]);
     const { mechanisms, missing } = sandboxed.sandbox;
-    const { tools: explored, knowledge } = await explore(sandboxed, setting);
     return ok({
       ...sandboxed.serverVersion,
-      tools,
+      tools: sandboxed.tools,
       context: { ...seedContextOf(setting), knowledge },
       explored,
       background: collectBackground(starting, idle, { seed: setting.seedPath }),
@@ -101,8 +101,21 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
   } catch (error) {
     return err({ code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) });
   } finally {
-    await sandboxed.close();
+    await Promise.all([watched, called].map((opened) => (opened.ok ? opened.value.close() : undefined)));
   }
+}
+
+async function watchStart(
+  sandboxed: SandboxedServer,
+  setting: Setting,
+): Promise<{
+  readonly starting: readonly Observation[];
+  readonly startMs: number;
+  readonly idle: Observation;
+}> {
+  const start = await settled(sandboxed, setting);
+  await pause(IDLE_MS);
+  return { ...start, idle: await sandboxed.observe() };
 }
 
 /** Watches the start until it is over. A server that is always busy counts as having none. */
