@@ -2,14 +2,14 @@ import { expect, it } from 'vitest';
 import type { ToolReport } from '@assay-mcp/kit/verification/verdict';
 import { findNeed } from './find-need.ts';
 
-function reportOf(answer: string): ToolReport {
+function reportOf(answer: string, signals: ToolReport['signals'] = []): ToolReport {
   const unobserved = { kind: 'unobserved', reason: 'no_success' };
   const attempts = [
     { args: {}, after: [], answer, calls: 1, isSuccess: false },
     { args: {}, after: [], answer: 'name is required', calls: 1, isSuccess: false },
   ];
   return {
-    ...{ name: 'a', digest: 'd', declared: {}, signals: [], failure: 'name is required', attempts },
+    ...{ name: 'a', digest: 'd', declared: {}, signals, failure: 'name is required', attempts },
     verdicts: {
       ...{ readOnlyHint: unobserved, destructiveHint: unobserved },
       ...{ idempotentHint: unobserved, openWorldHint: unobserved },
@@ -25,10 +25,17 @@ it.each([
   ['spawn rake ENOENT', 'program'],
   ['/bin/sh: 1: rake: not found', 'program'],
   ["browserType.launch: Executable doesn't exist at /root/x", 'program'],
-  ['connect ECONNREFUSED 127.0.0.1:8080', 'service'],
   ['Bed 7: not found in the garden', undefined],
   ['The key of the shed must be a string', undefined],
   ['connect ECONNREFUSED 127.77.0.1:443', undefined],
 ])('%s: %s', (answer, need) => {
   expect(findNeed(reportOf(answer))).toBe(need);
+});
+
+it('a server on this machine is needed by a tool that tried to connect to its port', () => {
+  const connected = (target: string): ToolReport['signals'] => [
+    { kind: 'local_connection', targets: [target] },
+  ];
+  expect(findNeed(reportOf('fetch failed', connected('127.0.0.1:8080')))).toBe('service');
+  expect(findNeed(reportOf('fetch failed', connected('/var/run/nscd/socket')))).toBeUndefined();
 });

@@ -20,16 +20,19 @@ const BY_ANSWER: readonly (readonly [Need, RegExp])[] = [
     /\bspawn \S+ ENOENT\b|\bcommand not found\b|: not found\s*$|Executable doesn't exist|exit code 127/,
   ],
   ['program', /\b(?:chrome|chromium|browser)\b.{0,60}\bnot (?:found|installed)/i],
-  ['service', /ECONNREFUSED (?:::1|127\.0\.0\.1|localhost)/],
 ];
 
+/** A port of this machine, not the path of a socket. */
+const PORT = /:\d+$/;
+
 /** What a tool lacked of which no call succeeded, by the addresses that it tried to reach and by its answers. */
-export function findNeed({
-  verdicts: { openWorldHint },
-  attempts = [],
-  failure = '',
-}: ToolReport): Need | undefined {
+export function findNeed({ verdicts, signals, attempts = [], failure = '' }: ToolReport): Need | undefined {
+  const { openWorldHint } = verdicts;
   if (openWorldHint.kind === 'contradicted' || openWorldHint.kind === 'supported') return 'internet';
+  if (
+    signals.some((one) => one.kind === 'local_connection' && one.targets.some((target) => PORT.test(target)))
+  )
+    return 'service';
   const answers = [...attempts.map(({ answer }) => answer), failure];
   return BY_ANSWER.find(([, pattern]) => answers.some((answer) => pattern.test(answer)))?.[0];
 }

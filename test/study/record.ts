@@ -69,8 +69,8 @@ export interface StudyTool {
 }
 
 /**
- * `internet`: it tried to reach an address there. The others go by its answers: a key or an account, a program on this
- * machine (a browser, too), or a server on this machine.
+ * `internet`: it tried to reach an address there; `service`: it tried to reach a port of this machine. The others go by
+ * its answers: a key or an account, or a program on this machine (a browser, too).
  */
 export type Need = 'internet' | 'key' | 'program' | 'service';
 
