@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { sha256 } from '@assay-mcp/kit/digest';
@@ -23,9 +23,10 @@ const run = promisify(execFile);
 
 /** Digest of the verifier that is built now. A server whose result names another one is verified again. */
 export function digestVerifier(): string {
-  const files = ['program.js', 'comparison-worker.js'].map((name) =>
-    readFileSync(join(PROGRAM, name), 'utf8'),
-  );
+  const files = readdirSync(PROGRAM)
+    .filter((name) => name.endsWith('.js'))
+    .sort()
+    .map((name) => readFileSync(join(PROGRAM, name), 'utf8'));
   return sha256(files.join('\n')).slice(0, 12);
 }
 
