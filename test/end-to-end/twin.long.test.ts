@@ -102,6 +102,27 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
     expect(textOf(await call('search', { do: 'fail', path: message }))).toBe(message);
   });
 
+  it('is found to be refused a change that its text does not speak of; its own error is passed on', async () => {
+    const message = 'The note could not be saved.';
+    expect(textOf(await call('search', { do: 'save', path: 'loot' }))).toBe(message);
+    const token = readFileSync(join(assay.home, 'admin-token'), 'utf8').trim();
+    const admin = adminClient(assay, token);
+    const { tools } = parseJson((await admin.get('/tools')).text) as {
+      readonly tools: readonly JsonObject[];
+    };
+    const id = String(tools.find(({ originalName }) => originalName === 'search')?.['id']);
+    const hint = await until('the contradiction is stored', async () => {
+      const one = at(
+        parseJson((await admin.get(`/tools/${id}`)).text),
+        'verification',
+        'hints',
+        'readOnlyHint',
+      );
+      return at(one, 'verdict') === 'contradicted' ? one : undefined;
+    });
+    expect(at(hint, 'evidence', 0)).toMatchObject({ effect: 'denied', target: join(folder, 'loot') });
+  });
+
   it('can write with its other tools, and its read-only tools see the change at once', async () => {
     expect(textOf(await call('change', { do: 'write', path: 'new' }))).toBe('written');
     expect(textOf(await call('look', { do: 'read', path: 'new' }))).toBe('x');

@@ -13,6 +13,10 @@ export interface Denial {
 export interface ObservedDenial extends Denial {
   /** Epoch time in ms. */
   readonly atMs: number;
+  /** Set for a file opened to read and write, as databases do that then only read. */
+  readonly mayBeRead?: true;
+  /** Set for what by its name is a log, a cache, a lock or temporary. */
+  readonly isNoise?: true;
 }
 
 /** What a process has changed in folders whose changes are discarded with it. */

@@ -8,6 +8,7 @@ import type { ObservedDenial } from './denial.ts';
 import type { ChildOptions } from '@assay-mcp/kit/platform/child';
 import { findCommand } from '@assay-mcp/kit/platform/machine';
 import { SEARCHED } from './enforcement.ts';
+import { classifyNoiseByName } from './noise.ts';
 import { STRACE_ARGS } from './setup-script.ts';
 import { type Trace, TraceReader } from './trace-reader.ts';
 import { TRACED_CALLS } from './traced-events.ts';
@@ -72,8 +73,16 @@ export function findDenials({
     ...refused.filter(({ kind }) => kind !== 'open_to_write'),
     ...refused.filter(({ kind }) => kind === 'open_to_write'),
   ].flatMap((event): readonly ObservedDenial[] => {
-    if ('to' in event) return [{ kind: 'write', target: event.to, atMs: event.atMs }];
-    return 'path' in event ? [{ kind: 'write', target: event.path, atMs: event.atMs }] : [];
+    const target = 'to' in event ? event.to : 'path' in event ? event.path : undefined;
+    if (target === undefined) return [];
+    const isNoise = classifyNoiseByName({ path: target, isPrivate: false }) !== undefined;
+    return [
+      {
+        ...{ kind: 'write', target, atMs: event.atMs },
+        ...(event.kind === 'open_to_write' && { mayBeRead: true }),
+        ...(isNoise && { isNoise: true }),
+      },
+    ];
   });
   const connections = network.map((request): ObservedDenial => {
     const { kind, atMs } = request;

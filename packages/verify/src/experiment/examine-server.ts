@@ -101,7 +101,7 @@ export async function examineServer(setting: Setting): Promise<Result<Examined, 
   } catch (error) {
     return err({ code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) });
   } finally {
-    await Promise.all([watched, called].map((opened) => (opened.ok ? opened.value.close() : undefined)));
+    for (const opened of [watched, called]) if (opened.ok) await opened.value.close();
   }
 }
 

@@ -51,6 +51,8 @@ const TRACE_MS = 2_000;
 const IDLE_MS = 1_500;
 /** A tool is observed again after this time in ms at the earliest. */
 const AGAIN_MS = 60_000;
+/** The same for one that failed for a reason of its own, as far as its text says. */
+const FAILED_AGAIN_MS = 600_000;
 const MAX_OBSERVING = 2;
 /** Maximum number of destinations noted per tool. */
 const MAX_TARGETS = 100;
@@ -58,6 +60,9 @@ const MAX_ARGS_LENGTH = 500;
 
 /** How what a call does is seen when it is repeated. */
 type Mechanism = 'syscall_trace' | 'overlay';
+
+/** Why a call is repeated: what its server reported, or only that it failed. */
+type Occasion = Denial['kind'] | 'failure';
 
 interface Observed {
   readonly atMs: number;
@@ -72,7 +77,7 @@ interface Observed {
  */
 export class TwinDenials {
   readonly #options: TwinDenialsOptions;
-  readonly #observed = new WeakMap<Definition, Map<Denial['kind'], Observed>>();
+  readonly #observed = new WeakMap<Definition, Map<Occasion, Observed>>();
   /** The refused destinations of each tool. */
   readonly #refused = new WeakMap<Definition, OncePerPeriod>();
   #observing = 0;
@@ -86,7 +91,7 @@ export class TwinDenials {
    * strace, the server is believed if its call has failed (`isFailure`).
    */
   async judge(call: TwinCall, reported: Denial, isFailure: boolean): Promise<Denial | undefined> {
-    const seen = await this.#observe(call, reported, SETTLE_MS);
+    const seen = await this.#observe(call, reported.kind, SETTLE_MS);
     if (seen === undefined) return isFailure ? this.#believe(call, reported) : undefined;
     const fitting = seen.filter(({ kind }) => kind === reported.kind);
     return fitting.find(({ target }) => target === reported.target) ?? fitting[0];
@@ -105,14 +110,22 @@ export class TwinDenials {
    * that may have been a late effect of another call, or the server itself.
    */
   discarded(call: TwinCall): void {
-    void this.#observe(call, { kind: 'write' }, SETTLE_MS, 'overlay');
+    void this.#observe(call, 'write', SETTLE_MS, 'overlay');
+  }
+
+  /**
+   * Finds out in the background whether a call failed because it was refused a change, which the texts of many libraries
+   * do not say. Its answer stays that of its server, which may have failed for another reason too.
+   */
+  failed(call: TwinCall): void {
+    void this.#observe(call, 'failure', SETTLE_MS);
   }
 
   /** Examines why a twin ended while no call was waiting. */
   late(call: TwinCall, cause: Cause): void {
     const reported = 'stderr' in cause && cause.stderr !== undefined && findDenial(cause.stderr, call.rights);
     if (reported)
-      void this.#observe(call, reported, LATE_MS).then((seen) => seen ?? this.#believe(call, reported));
+      void this.#observe(call, reported.kind, LATE_MS).then((seen) => seen ?? this.#believe(call, reported));
   }
 
   #believe(call: TwinCall, reported: Denial): Denial {
@@ -123,33 +136,36 @@ export class TwinDenials {
   /** Undefined if this cannot be observed on this machine or now. */
   #observe(
     call: TwinCall,
-    { kind }: Denial,
+    occasion: Occasion,
     settleMs: number,
     mechanism: Mechanism = 'syscall_trace',
   ): Observed['denials'] {
-    const ofTool = this.#observed.get(call.definition) ?? new Map<Denial['kind'], Observed>();
-    const known = ofTool.get(kind);
+    const ofTool = this.#observed.get(call.definition) ?? new Map<Occasion, Observed>();
+    const known = ofTool.get(occasion);
     const atMs = performance.now();
-    if (known !== undefined && atMs < known.atMs + AGAIN_MS) return known.denials;
+    const againMs = occasion === 'failure' ? FAILED_AGAIN_MS : AGAIN_MS;
+    if (known !== undefined && atMs < known.atMs + againMs) return known.denials;
     if (this.#observing >= MAX_OBSERVING) return Promise.resolve(undefined);
-    const denials = this.#observeNow(call, settleMs, mechanism);
-    this.#observed.set(call.definition, ofTool.set(kind, { atMs, denials }));
+    const denials = this.#observeNow(call, occasion, { settleMs, mechanism });
+    this.#observed.set(call.definition, ofTool.set(occasion, { atMs, denials }));
     return denials;
   }
 
   async #observeNow(
     call: TwinCall,
-    settleMs: number,
-    mechanism: Mechanism,
+    occasion: Occasion,
+    { settleMs, mechanism }: { readonly settleMs: number; readonly mechanism: Mechanism },
   ): Promise<readonly Denial[] | undefined> {
     this.#observing += 1;
     try {
       const repeat = mechanism === 'overlay' ? repeatDiscarding : repeated;
-      const found = await repeat(this.#options.connect, call, settleMs);
+      const idleMs = occasion === 'failure' || mechanism === 'overlay' ? IDLE_MS : 0;
+      const found = await repeat(this.#options.connect, call, { idleMs, settleMs });
       if (!found.ok) return undefined;
-      const [first] = found.value;
-      if (first !== undefined) await this.#record(call, first, found.value, mechanism);
-      return found.value;
+      const seen = occasion === 'failure' ? listClearChanges(found.value) : ofCall(found.value);
+      const [first] = seen;
+      if (first !== undefined) await this.#record(call, first, seen, mechanism);
+      return seen;
     } catch {
       return undefined;
     } finally {
@@ -208,12 +224,43 @@ export class TwinDenials {
   }
 }
 
-/** Repeats a call in a separate sandbox, and returns what was refused from then on. */
+interface RepeatPace {
+  /** Time before the call. */
+  readonly idleMs: number;
+  /** Time after it. */
+  readonly settleMs: number;
+}
+
+/** What was refused in a separate sandbox. */
+interface Repeated {
+  readonly sentMs: number;
+  /** Also before the call was sent. */
+  readonly denials: readonly ObservedDenial[];
+}
+
+function ofCall({ denials, sentMs }: Repeated): readonly ObservedDenial[] {
+  return denials.filter(({ atMs }) => atMs >= sentMs);
+}
+
+/**
+ * The refused changes that no text confirms and that count all the same: not of logs, caches and the like, not what the
+ * server was refused without the call too, and not a file that may have been opened only to read it.
+ */
+function listClearChanges(repeated: Repeated): readonly ObservedDenial[] {
+  const before = repeated.denials.filter(({ atMs }) => atMs < repeated.sentMs);
+  const usual = new Set(before.map(({ target }) => target));
+  return ofCall(repeated).filter(
+    ({ kind, target, mayBeRead, isNoise }) =>
+      kind === 'write' && mayBeRead !== true && isNoise !== true && !usual.has(target),
+  );
+}
+
+/** Repeats a call in a separate sandbox, where it can have no effect. */
 async function repeated(
   connect: Connect,
   { spec, request }: TwinCall,
-  settleMs: number,
-): Promise<Result<readonly ObservedDenial[], undefined>> {
+  { idleMs, settleMs }: RepeatPace,
+): Promise<Result<Repeated, undefined>> {
   const ended = Promise.withResolvers<undefined>();
   const traced = Promise.withResolvers<readonly ObservedDenial[]>();
   const events: LinkEvents = { ...NO_EVENTS, ended: () => ended.resolve(undefined) };
@@ -228,6 +275,7 @@ async function repeated(
   } as const;
   const opened = await connect(spec, opening);
   if (!opened.ok) return err(undefined);
+  await Promise.race([ended.promise, pause(idleMs)]);
   const sentMs = Date.now();
   await Promise.race([
     opened.value.send({ ...buildOwnUpstreamRequest(request.message, CALL_MS), ...request }),
@@ -236,7 +284,7 @@ async function repeated(
   await Promise.race([ended.promise, pause(settleMs)]);
   await opened.value.close({ code: 'LINK_CLOSED' });
   const denials = await Promise.race([traced.promise, pause(TRACE_MS)]);
-  return denials === undefined ? err(undefined) : ok(denials.filter(({ atMs }) => atMs >= sentMs));
+  return denials === undefined ? err(undefined) : ok({ sentMs, denials });
 }
 
 /**
@@ -246,8 +294,8 @@ async function repeated(
 async function repeatDiscarding(
   connect: Connect,
   { spec, request }: TwinCall,
-  settleMs: number,
-): Promise<Result<readonly ObservedDenial[], undefined>> {
+  { idleMs, settleMs }: RepeatPace,
+): Promise<Result<Repeated, undefined>> {
   const ended = Promise.withResolvers<undefined>();
   const opened = await connect(spec, {
     events: { ...NO_EVENTS, ended: () => ended.resolve(undefined) },
@@ -257,7 +305,7 @@ async function repeatDiscarding(
   if (!opened.ok) return err(undefined);
   const link = opened.value;
   try {
-    await pause(IDLE_MS);
+    await pause(idleMs);
     const idle = await link.discarded?.look();
     const atMs = Date.now();
     const asked = { ...buildOwnUpstreamRequest(request.message, CALL_MS), ...request };
@@ -267,7 +315,10 @@ async function repeatDiscarding(
     if (looked === undefined) return err(undefined);
     const usual = new Set(idle?.changes.map(({ path }) => path));
     const changed = looked.changes.filter(({ path, isCertain }) => isCertain && !usual.has(path));
-    return ok(changed.map(({ path }) => ({ kind: 'write', target: path, atMs })));
+    return ok({
+      sentMs: atMs,
+      denials: changed.map(({ path }) => ({ kind: 'write', target: path, atMs })),
+    });
   } finally {
     await link.close({ code: 'LINK_CLOSED' });
   }

@@ -24,7 +24,10 @@ export async function checkDenial(
   }
   const text = textToSearch(reply);
   const reported = text === undefined ? undefined : findDenial(text, call.rights);
-  if (reported === undefined) return reply;
+  if (reported === undefined) {
+    if (reply.ok && isToolError(reply.value.message)) denials.failed(call);
+    return reply;
+  }
   const denial = await denials.judge(call, reported, !reply.ok || isFailed(reply.value));
   return denial === undefined ? reply : err(denied(call, denial));
 }
