@@ -77,6 +77,8 @@ it('the assay commands that it mentions work', async () => {
     args.trim().split(' '),
   );
   expect(commands.length).toBe(3);
-  for (const args of commands)
-    expect([args, (await runAssay([...args, ...options])).code]).toEqual([args, 0]);
+  for (const args of commands) {
+    const { code, stderr } = await runAssay([...args, ...options]);
+    expect([args, code], stderr).toEqual([args, 0]);
+  }
 });

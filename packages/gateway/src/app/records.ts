@@ -64,6 +64,7 @@ export function openRecords(environment: Environment, settings: Settings): Recor
   const readCustom = createCustomReader({ cwd: home, home: configEnvironment.home });
   const seal = createEntrySeal(environment.keys);
   const study = new StudyClaims({ load: () => loadStudy(home), findInstallation, nowMs });
+  cleanup.defer(() => study.close());
   const learn = ({ servers }: Plan): void => secrets.add(servers.flatMap(listServerSecrets));
   return {
     records,

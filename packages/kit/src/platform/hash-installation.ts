@@ -13,6 +13,11 @@ export interface Installation {
   readonly digest: string;
 }
 
+interface HashOptions {
+  readonly isWanted?: (version: string) => boolean;
+  readonly signal?: AbortSignal;
+}
+
 interface Budget {
   files: number;
   bytes: number;
@@ -30,11 +35,12 @@ const DEPENDENCIES = ['dependencies', 'optionalDependencies', 'peerDependencies'
 /**
  * Reads an installed npm package with its dependencies. Undefined if something is not as npm installs it, cannot be read
  * or exceeds the limits. Where npm placed a dependency does not matter, so an installation for one project, a global one
- * and one of npx have the same digest. Nothing but its `package.json` is read if `isWanted` refuses the version.
+ * and one of npx have the same digest. Nothing but its `package.json` is read if `isWanted` refuses the version, and no
+ * further file once `signal` aborts.
  */
 export async function hashInstallation(
   folder: string,
-  isWanted: (version: string) => boolean = () => true,
+  { isWanted = () => true, signal }: HashOptions = {},
 ): Promise<Installation | undefined> {
   try {
     const root = await realpath(folder);
@@ -52,9 +58,7 @@ export async function hashInstallation(
         { package: one, label: `${JSON.stringify([manifest['name'], manifest['version']])} ` },
         '',
         {
-          budget,
-          lines,
-          roots,
+          ...{ budget, lines, roots, signal },
         },
       );
     }
@@ -101,6 +105,7 @@ async function findUpward(from: string, name: string): Promise<string | undefine
 
 interface Collected {
   readonly budget: Budget;
+  readonly signal: AbortSignal | undefined;
   readonly lines: string[];
   /** Grows by packages in folders named node_modules, declared or not: programs can import them. */
   readonly roots: Set<string>;
@@ -111,8 +116,9 @@ async function addFiles(
   path: string,
   collected: Collected,
 ): Promise<void> {
-  const { budget, lines, roots } = collected;
+  const { budget, lines, roots, signal } = collected;
   for (const entry of await readdir(join(place.package, path), { withFileTypes: true })) {
+    signal?.throwIfAborted();
     if ((budget.files -= 1) < 0) throw new Error('too many files');
     const inside = path === '' ? entry.name : `${path}/${entry.name}`;
     const full = join(place.package, inside);

@@ -64,8 +64,8 @@ it('a forged version has the digest of other files', async () => {
 
 it('a version that is not wanted is not read', async () => {
   const folder = install({ server: SERVER, helper: HELPER });
-  expect(await hashInstallation(folder, (version) => version !== '1.2.3')).toBeUndefined();
-  expect(await hashInstallation(folder, (version) => version === '1.2.3')).toBeDefined();
+  expect(await hashInstallation(folder, { isWanted: (version) => version !== '1.2.3' })).toBeUndefined();
+  expect(await hashInstallation(folder, { isWanted: (version) => version === '1.2.3' })).toBeDefined();
 });
 
 it('what cannot be read as a package is no installation', async () => {
@@ -80,4 +80,10 @@ it('a link to a file elsewhere counts by where it leads', async () => {
     return folder;
   });
   expect(await hashInstallation(one!)).not.toEqual(await hashInstallation(other!));
+});
+
+it('no file is read once the signal aborts', async () => {
+  const folder = install({ server: SERVER, helper: HELPER });
+  expect(await hashInstallation(folder, { signal: new AbortController().signal })).toBeDefined();
+  expect(await hashInstallation(folder, { signal: AbortSignal.abort() })).toBeUndefined();
 });

@@ -4,21 +4,22 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isThere } from '@assay-mcp/kit/platform/files';
 import { hashInstallation, type Installation } from '@assay-mcp/kit/platform/hash-installation';
-import { waitAtMost } from '@assay-mcp/kit/platform/pause';
 import { findPackageName, type PackageStart } from '../../core/hints/started-package.ts';
 
 /**
  * Reads the installed files that a command starts. Undefined if they are not in a folder as npm installs them, or if
- * npx may take others, if its version was not studied, or after ten seconds.
+ * npx may take others, if its version was not studied, after ten seconds, or once the signal aborts.
  */
 export async function findInstallation(
   start: PackageStart,
   cwd: string,
-  isStudied: (version: string) => boolean,
+  { isStudied, signal }: { readonly isStudied: (version: string) => boolean; readonly signal: AbortSignal },
 ): Promise<Installation | undefined> {
   if (start.loadsMore === true) return undefined;
   const folder = await findFolder(start, cwd).catch(() => undefined);
-  return folder === undefined ? undefined : waitAtMost(hashInstallation(folder, isStudied), LIMIT_MS);
+  if (folder === undefined) return undefined;
+  const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
+  return hashInstallation(folder, { isWanted: isStudied, signal: limited });
 }
 
 /** Views of single tools wait for it. */

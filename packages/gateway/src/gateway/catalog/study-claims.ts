@@ -13,7 +13,7 @@ export interface StudyOptions {
   readonly findInstallation: (
     start: PackageStart,
     cwd: string,
-    isStudied: (version: string) => boolean,
+    options: { readonly isStudied: (version: string) => boolean; readonly signal: AbortSignal },
   ) => Promise<StartedPackage['installation'] | undefined>;
   readonly nowMs: () => number;
 }
@@ -28,6 +28,7 @@ export class StudyClaims {
   readonly #options: StudyOptions;
   readonly #starts = new WeakMap<ServerSpec, Started | 'unknown'>();
   readonly #listeners = new Listeners();
+  readonly #closing = new AbortController();
   #study: Study | 'absent' | undefined;
   /** One after the other: reading files is not urgent. */
   #reading: Promise<void> = Promise.resolve();
@@ -64,6 +65,11 @@ export class StudyClaims {
     await this.#reading;
   }
 
+  /** Reads no further file: a command ends when it is done. */
+  close(): void {
+    this.#closing.abort();
+  }
+
   #startedOf(spec: ServerSpec): Started | 'unknown' {
     const known = this.#starts.get(spec);
     if (known !== undefined) return known;
@@ -88,8 +94,10 @@ export class StudyClaims {
     started.readMs = now;
     const { study, start, cwd, found } = started;
     const versions = study.packages.get(start.name)?.map(({ version }) => version) ?? [];
+    const { signal } = this.#closing;
+    const isStudied = (version: string): boolean => versions.includes(version);
     this.#reading = this.#reading
-      .then(() => findInstallation(start, cwd, (version) => versions.includes(version)))
+      .then(() => (signal.aborted ? found.installation : findInstallation(start, cwd, { isStudied, signal })))
       .then((installation) => {
         if (installation?.digest === found.installation?.digest) return;
         started.found = { name: start.name, installation };

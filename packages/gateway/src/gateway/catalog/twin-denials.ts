@@ -162,7 +162,7 @@ export class TwinDenials {
       const idleMs = occasion === 'failure' || mechanism === 'overlay' ? IDLE_MS : 0;
       const found = await repeat(this.#options.connect, call, { idleMs, settleMs });
       if (!found.ok) return undefined;
-      const seen = occasion === 'failure' ? listClearChanges(found.value) : ofCall(found.value);
+      const seen = occasion === 'failure' ? listClearChanges(found.value) : listDuringCall(found.value);
       const [first] = seen;
       if (first !== undefined) await this.#record(call, first, seen, mechanism);
       return seen;
@@ -238,7 +238,7 @@ interface Repeated {
   readonly denials: readonly ObservedDenial[];
 }
 
-function ofCall({ denials, sentMs }: Repeated): readonly ObservedDenial[] {
+function listDuringCall({ denials, sentMs }: Repeated): readonly ObservedDenial[] {
   return denials.filter(({ atMs }) => atMs >= sentMs);
 }
 
@@ -249,7 +249,7 @@ function ofCall({ denials, sentMs }: Repeated): readonly ObservedDenial[] {
 function listClearChanges(repeated: Repeated): readonly ObservedDenial[] {
   const before = repeated.denials.filter(({ atMs }) => atMs < repeated.sentMs);
   const usual = new Set(before.map(({ target }) => target));
-  return ofCall(repeated).filter(
+  return listDuringCall(repeated).filter(
     ({ kind, target, mayBeRead, isNoise }) =>
       kind === 'write' && mayBeRead !== true && isNoise !== true && !usual.has(target),
   );
