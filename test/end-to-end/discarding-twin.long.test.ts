@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { adminClient } from '../support/admin.ts';
 import type { Gateway } from '../support/assay.ts';
-import { until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
-import { at, parseJson, type Json, type JsonObject } from '../support/json.ts';
+import { untilContradicted } from '../support/hints.ts';
+import { at, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { fixture, tempDir } from '../support/paths.ts';
 
@@ -54,19 +54,7 @@ describe.skipIf(!isLinux)('a server with a twin that has to write when it starts
     expect(await look({ do: 'read', path: 'page' })).toBe('a page');
     expect(readFileSync(join(folder, 'page'), 'utf8')).toBe('a page');
     const admin = adminClient(assay, readFileSync(join(assay.home, 'admin-token'), 'utf8').trim());
-    const { tools } = parseJson((await admin.get('/tools')).text) as {
-      readonly tools: readonly JsonObject[];
-    };
-    const id = String(tools.find(({ originalName }) => originalName === 'look')?.['id']);
-    const hint = await until('the contradiction is stored', async () => {
-      const one = at(
-        parseJson((await admin.get(`/tools/${id}`)).text),
-        'verification',
-        'hints',
-        'readOnlyHint',
-      );
-      return at(one, 'verdict') === 'contradicted' ? one : undefined;
-    });
+    const hint = await untilContradicted(admin, 'two', 'look');
     expect(at(hint, 'evidence', 0)).toMatchObject({ effect: 'denied', target: join(folder, 'page') });
   });
 });

@@ -8,7 +8,7 @@ import { serverIn, startAssay, type Gateway } from '../support/assay.ts';
 import { kill, until } from '../support/endings.ts';
 import { startGateway } from '../support/gateway.ts';
 import { filedServer, toolNamed } from '../support/filed.ts';
-import { toolsOf } from '../support/hints.ts';
+import { toolsOf, untilContradicted } from '../support/hints.ts';
 import { at, parseJson, textAt, type Json, type JsonObject } from '../support/json.ts';
 import { openSession, textOf, type LegacySession } from '../support/legacy.ts';
 import { fixture, ROOT, tempDir } from '../support/paths.ts';
@@ -75,17 +75,9 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
   });
 
   it('stores a denied write as evidence against the hint, and records an audit event', async () => {
-    const token = readFileSync(join(assay.home, 'admin-token'), 'utf8').trim();
-    const admin = adminClient(assay, token);
-    const { tools } = parseJson((await admin.get('/tools')).text) as {
-      readonly tools: readonly JsonObject[];
-    };
-    const id = String(tools.find(({ originalName }) => originalName === 'look')?.['id']);
-    const tool = await until('the contradiction is stored', async () => {
-      const one = parseJson((await admin.get(`/tools/${id}`)).text);
-      return at(one, 'verification', 'hints', 'readOnlyHint', 'verdict') === 'contradicted' ? one : undefined;
-    });
-    expect(at(tool, 'verification', 'hints', 'readOnlyHint', 'evidence', 0)).toMatchObject({
+    const admin = adminClient(assay, readFileSync(join(assay.home, 'admin-token'), 'utf8').trim());
+    const hint = await untilContradicted(admin, 'two', 'look');
+    expect(at(hint, 'evidence', 0)).toMatchObject({
       ...{ effect: 'denied', target: join(folder, 'loot') },
       args: JSON.stringify({ do: 'write', path: 'loot' }),
     });
@@ -105,21 +97,8 @@ describe.skipIf(!isLinux)('a server with "sandbox": "twin"', () => {
   it('is found to be refused a change that its text does not speak of; its own error is passed on', async () => {
     const message = 'The note could not be saved.';
     expect(textOf(await call('search', { do: 'save', path: 'loot' }))).toBe(message);
-    const token = readFileSync(join(assay.home, 'admin-token'), 'utf8').trim();
-    const admin = adminClient(assay, token);
-    const { tools } = parseJson((await admin.get('/tools')).text) as {
-      readonly tools: readonly JsonObject[];
-    };
-    const id = String(tools.find(({ originalName }) => originalName === 'search')?.['id']);
-    const hint = await until('the contradiction is stored', async () => {
-      const one = at(
-        parseJson((await admin.get(`/tools/${id}`)).text),
-        'verification',
-        'hints',
-        'readOnlyHint',
-      );
-      return at(one, 'verdict') === 'contradicted' ? one : undefined;
-    });
+    const admin = adminClient(assay, readFileSync(join(assay.home, 'admin-token'), 'utf8').trim());
+    const hint = await untilContradicted(admin, 'two', 'search');
     expect(at(hint, 'evidence', 0)).toMatchObject({ effect: 'denied', target: join(folder, 'loot') });
   });
 

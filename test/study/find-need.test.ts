@@ -25,7 +25,7 @@ it.each([
   ['spawn rake ENOENT', 'program'],
   ['/bin/sh: 1: rake: not found', 'program'],
   ["browserType.launch: Executable doesn't exist at /root/x", 'program'],
-  ['Bed 7: not found in the garden', undefined],
+  ['Bed 7: not found', undefined],
   ['The key of the shed must be a string', undefined],
   ['connect ECONNREFUSED 127.77.0.1:443', undefined],
 ])('%s: %s', (answer, need) => {

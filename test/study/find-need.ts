@@ -17,7 +17,7 @@ const BY_ANSWER: readonly (readonly [Need, RegExp])[] = [
   ],
   [
     'program',
-    /\bspawn \S+ ENOENT\b|\bcommand not found\b|: not found\s*$|Executable doesn't exist|exit code 127/,
+    /\bspawn \S+ ENOENT\b|\bcommand not found\b|\bsh: (?:\d+: )?\S+: not found\b|Executable doesn't exist|exit code 127/,
   ],
   ['program', /\b(?:chrome|chromium|browser)\b.{0,60}\bnot (?:found|installed)/i],
 ];

@@ -1,4 +1,5 @@
 import type { AdminClient } from './admin.ts';
+import { until } from './endings.ts';
 import { at, listAt, textAt, type Json, type JsonObject } from './json.ts';
 
 export const HINTS = ['readOnlyHint', 'destructiveHint', 'idempotentHint', 'openWorldHint'] as const;
@@ -44,4 +45,18 @@ export async function toolIn(
   const tool = (await toolsOf(admin, `server=${encodeURIComponent(server)}`)).get(name);
   if (tool === undefined) throw new Error(`${server} has no tool ${name}`);
   return tool;
+}
+
+/** What was seen of a tool, once it contradicts its `readOnlyHint`. */
+export function untilContradicted(
+  admin: Pick<AdminClient, 'get'>,
+  server: string,
+  name: string,
+): Promise<Json> {
+  return until('the contradiction is stored', async () => {
+    const { id } = await toolIn(admin, server, name);
+    const tool = (await admin.get(`/tools/${String(id)}`)).json();
+    const hint = at(tool, 'verification', 'hints', 'readOnlyHint');
+    return at(hint, 'verdict') === 'contradicted' ? hint : undefined;
+  });
 }

@@ -19,6 +19,32 @@ export interface ObservedDenial extends Denial {
   readonly isNoise?: true;
 }
 
+/** What was refused in a sandbox in which one call was made. */
+export interface DenialsOfCall {
+  /** Epoch time in ms. */
+  readonly sentMs: number;
+  /** Also before the call. */
+  readonly denials: readonly ObservedDenial[];
+}
+
+/** What was refused after the call was sent. */
+export function listDenialsSince({ denials, sentMs }: DenialsOfCall): readonly ObservedDenial[] {
+  return denials.filter(({ atMs }) => atMs >= sentMs);
+}
+
+/**
+ * The refused changes that count although no text of the server reports them: not of logs, caches and the like, not what
+ * it was refused before the call too, and not a file that may have been opened only to read it.
+ */
+export function listClearChanges(ofCall: DenialsOfCall): readonly ObservedDenial[] {
+  const before = ofCall.denials.filter(({ atMs }) => atMs < ofCall.sentMs);
+  const usual = new Set(before.map(({ target }) => target));
+  return listDenialsSince(ofCall).filter(
+    ({ kind, target, mayBeRead, isNoise }) =>
+      kind === 'write' && mayBeRead !== true && isNoise !== true && !usual.has(target),
+  );
+}
+
 /** What a process has changed in folders whose changes are discarded with it. */
 export interface DiscardedFiles {
   /** Whether anything in these folders has changed since the process was started, which it may not see. */

@@ -108,7 +108,7 @@ it.each<[string, string, object, object]>([
     { pngPath: '/seed/image.png' },
   ],
   [
-    'a name of something in a file is no path',
+    'the name of something in a file is not taken for a path',
     'copy',
     { src_row_name: { type: 'string' } },
     { src_row_name: 'ada' },

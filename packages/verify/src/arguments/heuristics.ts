@@ -146,7 +146,7 @@ function listPaths(property: PropertyText, context: ArgumentContext): readonly s
       /\b(?:path|file|folder|directory)\b/.test(`${text} ${about}`)) ||
     /\b(?:file|folder|directory) path\b|\bpath (?:to|of) (?:the|a|an)\b/.test(text);
   if (!isPath || words.some((word) => NO_PATH_WORDS.has(word))) return [];
-  // `src_sheet_name` is no path, `file_name` is.
+  // `file_name` is a path, `src_sheet_name` is the name of something in a file.
   if (words.length > 1 && words.at(-1) === 'name' && !words.some((word) => NAMED_WORDS.has(word))) return [];
   const isNew = words.some((word) => NEW_WORDS.has(word));
   const folderFirst =

@@ -4,6 +4,7 @@ import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { isThere } from '@assay-mcp/kit/platform/files';
 import { hashInstallation, type Installation } from '@assay-mcp/kit/platform/hash-installation';
+import { waitAtMost } from '@assay-mcp/kit/platform/pause';
 import { findPackageName, type PackageStart } from '../../core/hints/started-package.ts';
 
 /**
@@ -19,7 +20,8 @@ export async function findInstallation(
   const folder = await findFolder(start, cwd).catch(() => undefined);
   if (folder === undefined) return undefined;
   const limited = AbortSignal.any([signal, AbortSignal.timeout(LIMIT_MS)]);
-  return hashInstallation(folder, { isWanted: isStudied, signal: limited });
+  // A file of a disk that does not answer is not waited for.
+  return waitAtMost(hashInstallation(folder, { isWanted: isStudied, signal: limited }), LIMIT_MS);
 }
 
 /** Views of single tools wait for it. */

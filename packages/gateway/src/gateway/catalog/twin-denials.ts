@@ -6,7 +6,15 @@ import type { ToolRecord } from '../../core/hints/tool-record.ts';
 import type { ToolVerification } from '../../core/hints/tool-verification.ts';
 import { err, ok, type Result } from '@assay-mcp/kit/result';
 import type { TwinRights } from '@assay-mcp/sandbox/rights';
-import { type Denial, findDenial, formatDenial, type ObservedDenial } from '@assay-mcp/sandbox/denial';
+import {
+  type Denial,
+  type DenialsOfCall,
+  findDenial,
+  formatDenial,
+  listClearChanges,
+  listDenialsSince,
+  type ObservedDenial,
+} from '@assay-mcp/sandbox/denial';
 import type { Cause } from '../../core/cause.ts';
 import type { ServerSpec } from '../../core/server-spec.ts';
 import { findMember, readRawValue } from '@assay-mcp/protocol/spans';
@@ -118,6 +126,8 @@ export class TwinDenials {
    * do not say. Its answer stays that of its server, which may have failed for another reason too.
    */
   failed(call: TwinCall): void {
+    // Failures are frequent; a call that waits for a reported denial to be confirmed comes first.
+    if (this.#observing > 0) return;
     void this.#observe(call, 'failure', SETTLE_MS);
   }
 
@@ -162,7 +172,7 @@ export class TwinDenials {
       const idleMs = occasion === 'failure' || mechanism === 'overlay' ? IDLE_MS : 0;
       const found = await repeat(this.#options.connect, call, { idleMs, settleMs });
       if (!found.ok) return undefined;
-      const seen = occasion === 'failure' ? listClearChanges(found.value) : listDuringCall(found.value);
+      const seen = occasion === 'failure' ? listClearChanges(found.value) : listDenialsSince(found.value);
       const [first] = seen;
       if (first !== undefined) await this.#record(call, first, seen, mechanism);
       return seen;
@@ -231,36 +241,12 @@ interface RepeatPace {
   readonly settleMs: number;
 }
 
-/** What was refused in a separate sandbox. */
-interface Repeated {
-  readonly sentMs: number;
-  /** Also before the call was sent. */
-  readonly denials: readonly ObservedDenial[];
-}
-
-function listDuringCall({ denials, sentMs }: Repeated): readonly ObservedDenial[] {
-  return denials.filter(({ atMs }) => atMs >= sentMs);
-}
-
-/**
- * The refused changes that no text confirms and that count all the same: not of logs, caches and the like, not what the
- * server was refused without the call too, and not a file that may have been opened only to read it.
- */
-function listClearChanges(repeated: Repeated): readonly ObservedDenial[] {
-  const before = repeated.denials.filter(({ atMs }) => atMs < repeated.sentMs);
-  const usual = new Set(before.map(({ target }) => target));
-  return listDuringCall(repeated).filter(
-    ({ kind, target, mayBeRead, isNoise }) =>
-      kind === 'write' && mayBeRead !== true && isNoise !== true && !usual.has(target),
-  );
-}
-
 /** Repeats a call in a separate sandbox, where it can have no effect. */
 async function repeated(
   connect: Connect,
   { spec, request }: TwinCall,
   { idleMs, settleMs }: RepeatPace,
-): Promise<Result<Repeated, undefined>> {
+): Promise<Result<DenialsOfCall, undefined>> {
   const ended = Promise.withResolvers<undefined>();
   const traced = Promise.withResolvers<readonly ObservedDenial[]>();
   const events: LinkEvents = { ...NO_EVENTS, ended: () => ended.resolve(undefined) };
@@ -295,7 +281,7 @@ async function repeatDiscarding(
   connect: Connect,
   { spec, request }: TwinCall,
   { idleMs, settleMs }: RepeatPace,
-): Promise<Result<Repeated, undefined>> {
+): Promise<Result<DenialsOfCall, undefined>> {
   const ended = Promise.withResolvers<undefined>();
   const opened = await connect(spec, {
     events: { ...NO_EVENTS, ended: () => ended.resolve(undefined) },
