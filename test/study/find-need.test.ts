@@ -1,15 +1,16 @@
 import { expect, it } from 'vitest';
 import type { ToolReport } from '@assay-mcp/kit/verification/verdict';
-import { findNeed } from './find-need.ts';
+import { findNeeds } from './find-need.ts';
 
-function reportOf(answer: string, signals: ToolReport['signals'] = []): ToolReport {
+function reportOf(answer: string, signals: ToolReport['signals'] = [], name = 'a'): ToolReport {
   const unobserved = { kind: 'unobserved', reason: 'no_success' };
   const attempts = [
     { args: {}, after: [], answer, calls: 1, isSuccess: false },
     { args: {}, after: [], answer: 'name is required', calls: 1, isSuccess: false },
   ];
   return {
-    ...{ name: 'a', digest: 'd', declared: {}, signals, failure: 'name is required', attempts },
+    ...{ name, digest: 'd', declared: {}, signals, failure: 'name is required', attempts },
+    coverage: { successfulCalls: 0 },
     verdicts: {
       ...{ readOnlyHint: unobserved, destructiveHint: unobserved },
       ...{ idempotentHint: unobserved, openWorldHint: unobserved },
@@ -17,11 +18,16 @@ function reportOf(answer: string, signals: ToolReport['signals'] = []): ToolRepo
   } as unknown as ToolReport;
 }
 
+const findNeedOf = (report: ToolReport): unknown => findNeeds([report]).get(report.name);
+
 it.each([
   ['GARDEN_API_TOKEN is not set', 'key'],
   ['Error: API key not configured', 'key'],
   ['Please provide an access token', 'key'],
   ['You are not logged in', 'key'],
+  ['Please re-authenticate with the garden.', 'key'],
+  ['Failed to parse URL from undefined/beds/1', 'key'],
+  ['exec: "rake": executable file not found in $PATH', 'program'],
   ['spawn rake ENOENT', 'program'],
   ['/bin/sh: 1: rake: not found', 'program'],
   ["browserType.launch: Executable doesn't exist at /root/x", 'program'],
@@ -29,13 +35,28 @@ it.each([
   ['The key of the shed must be a string', undefined],
   ['connect ECONNREFUSED 127.77.0.1:443', undefined],
 ])('%s: %s', (answer, need) => {
-  expect(findNeed(reportOf(answer))).toBe(need);
+  expect(findNeedOf(reportOf(answer))).toBe(need);
 });
 
 it('a server on this machine is needed by a tool that tried to connect to its port', () => {
   const connected = (target: string): ToolReport['signals'] => [
     { kind: 'local_connection', targets: [target] },
   ];
-  expect(findNeed(reportOf('fetch failed', connected('127.0.0.1:8080')))).toBe('service');
-  expect(findNeed(reportOf('fetch failed', connected('/var/run/nscd/socket')))).toBeUndefined();
+  expect(findNeedOf(reportOf('fetch failed', connected('127.0.0.1:8080')))).toBe('service');
+  expect(findNeedOf(reportOf('fetch failed', connected('/var/run/nscd/socket')))).toBeUndefined();
+});
+
+it('a tool that asks for another one lacks what that one lacks', () => {
+  const others = [
+    reportOf('Bed 7 not found', [], 'water_bed'),
+    reportOf('No water. Call create_bed first.', [], 'list_plants'),
+    reportOf('Row 7 not found', [], 'prune_row'),
+  ];
+  const creates = (answer: string): ReadonlyMap<string, unknown> =>
+    findNeeds([reportOf(answer, [], 'create_bed'), ...others]);
+  const lacks = 'program';
+  expect(Object.fromEntries(creates('spawn rake ENOENT'))).toEqual({
+    ...{ create_bed: lacks, water_bed: lacks, list_plants: lacks },
+  });
+  expect(creates('name is required').size).toBe(0);
 });

@@ -1,4 +1,6 @@
 import type { ToolReport } from '@assay-mcp/kit/verification/verdict';
+import { findPrerequisites } from '../../packages/verify/src/arguments/find-prerequisites.ts';
+import { kindOfTool, nounsOfTool } from '../../packages/verify/src/arguments/tool-words.ts';
 import type { Need } from './record.ts';
 
 const BY_ANSWER: readonly (readonly [Need, RegExp])[] = [
@@ -13,11 +15,13 @@ const BY_ANSWER: readonly (readonly [Need, RegExp])[] = [
   ],
   [
     'key',
-    /\b(?:not (?:authenticated|logged in|authorized)|unauthorized|please log ?in|authentication required)\b/i,
+    /\b(?:not (?:authenticated|logged in|authorized)|unauthorized|please (?:log ?in|(?:re-?)?authenticate)|authentication required)\b/i,
   ],
+  // The address of a server that is a setting.
+  ['key', /\bURL\b.{0,20}\bundefined\//],
   [
     'program',
-    /\bspawn \S+ ENOENT\b|\bcommand not found\b|\bsh: (?:\d+: )?\S+: not found\b|Executable doesn't exist|exit code 127/,
+    /\bspawn \S+ ENOENT\b|\bcommand not found\b|\bsh: (?:\d+: )?\S+: not found\b|Executable doesn't exist|exit code 127|executable file not found in \$PATH/,
   ],
   ['program', /\b(?:chrome|chromium|browser)\b.{0,60}\bnot (?:found|installed)/i],
 ];
@@ -25,14 +29,57 @@ const BY_ANSWER: readonly (readonly [Need, RegExp])[] = [
 /** A port of this machine, not the path of a socket. */
 const PORT = /:\d+$/;
 
-/** What a tool lacked of which no call succeeded, by the addresses that it tried to reach and by its answers. */
-export function findNeed({ verdicts, signals, attempts = [], failure = '' }: ToolReport): Need | undefined {
+/**
+ * What the tools lacked of which no call succeeded, by their names: by the addresses that they tried to reach and by their
+ * answers. A tool that needs another one lacks what that one lacks, such as a page of a browser that cannot be started.
+ */
+export function findNeeds(tools: readonly ToolReport[]): ReadonlyMap<string, Need> {
+  const failed = tools.filter(({ coverage }) => coverage.successfulCalls === 0);
+  const needs = new Map<string, Need>();
+  for (const tool of failed) {
+    const need = findNeed(tool);
+    if (need !== undefined) needs.set(tool.name, need);
+  }
+  const names = failed.map(({ name }) => name);
+  for (const { name, ...tool } of failed) {
+    if (needs.has(name)) continue;
+    const asked = listAnswers(tool).flatMap((text) => listPrerequisites(text, name, names));
+    const need = asked.map((other) => needs.get(other)).find((one) => one !== undefined);
+    if (need !== undefined) needs.set(name, need);
+  }
+  return needs;
+}
+
+/** `Session 1 not found` */
+const MISSING_THING = /\b([a-z]{3,30}) ["'`]?[\w-]{1,40}["'`]? (?:was )?not found\b/i;
+
+function listPrerequisites(text: string, failed: string, names: readonly string[]): readonly string[] {
+  const noun = MISSING_THING.exec(text)?.[1]?.toLowerCase();
+  const creating = names.filter(
+    (name) =>
+      name !== failed &&
+      noun !== undefined &&
+      kindOfTool(name) === 'creates' &&
+      nounsOfTool(name).includes(noun),
+  );
+  return [...findPrerequisites(text, failed, names), ...creating];
+}
+
+function listAnswers({
+  attempts = [],
+  failure = '',
+}: Pick<ToolReport, 'attempts' | 'failure'>): readonly string[] {
+  return [...attempts.map(({ answer }) => answer), failure];
+}
+
+function findNeed(tool: ToolReport): Need | undefined {
+  const { verdicts, signals } = tool;
   const { openWorldHint } = verdicts;
   if (openWorldHint.kind === 'contradicted' || openWorldHint.kind === 'supported') return 'internet';
   if (
     signals.some((one) => one.kind === 'local_connection' && one.targets.some((target) => PORT.test(target)))
   )
     return 'service';
-  const answers = [...attempts.map(({ answer }) => answer), failure];
+  const answers = listAnswers(tool);
   return BY_ANSWER.find(([, pattern]) => answers.some((answer) => pattern.test(answer)))?.[0];
 }

@@ -70,7 +70,8 @@ export interface StudyTool {
 
 /**
  * `internet`: it tried to reach an address there; `service`: it tried to reach a port of this machine. The others go by
- * its answers: a key or an account, or a program on this machine (a browser, too).
+ * its answers: a key, an account or an address that is a setting; or a program on this machine (a browser, too). A tool
+ * whose answers ask for another tool that lacks something lacks the same.
  */
 export type Need = 'internet' | 'key' | 'program' | 'service';
 

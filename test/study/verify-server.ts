@@ -7,7 +7,7 @@ import { HINTS } from '@assay-mcp/kit/hint';
 import { shorten } from '@assay-mcp/kit/shorten';
 import { computeCoverage, listContradictions, type VerifyReport } from '@assay-mcp/kit/verification/report';
 import { ROOT } from '../support/paths.ts';
-import { findNeed } from './find-need.ts';
+import { findNeeds } from './find-need.ts';
 import { filesOf } from './fixture-files.ts';
 import { type InstalledServer, installServer } from './install.ts';
 import type { StudyContradiction, StudyRecord, StudyResult, StudyTool } from './record.ts';
@@ -132,6 +132,7 @@ async function verifyOnce(
 
 function toTools(reports: readonly VerifyReport[]): readonly StudyTool[] {
   const [first, ...others] = reports;
+  const needs = reports.map(({ tools }) => findNeeds(tools));
   return (first?.tools ?? []).map((tool) => {
     const same = [tool, ...others.flatMap(({ tools }) => tools.filter(({ name }) => name === tool.name))];
     const calls = same.reduce((sum, { coverage }) => sum + coverage.successfulCalls, 0);
@@ -139,7 +140,7 @@ function toTools(reports: readonly VerifyReport[]): readonly StudyTool[] {
       same.length < RUNS
         ? []
         : HINTS.filter((hint) => same.every(({ verdicts }) => verdicts[hint].kind === kind));
-    const need = same.map(findNeed).find((one) => one !== undefined);
+    const need = needs.map((one) => one.get(tool.name)).find((one) => one !== undefined);
     const [consistent, contradicted] = [always('consistent'), always('contradicted')];
     return {
       ...{ name: tool.name, digest: tool.digest, declared: tool.declared, calls },

@@ -18,7 +18,8 @@ export interface Seed {
 
 /**
  * Files of the kinds that common tools read, with content in which changes can be told apart. "A note." is once in each
- * text, so that a tool that replaces text finds it.
+ * text, so that a tool that replaces text finds it; a row occurs twice, and a line ends with spaces, so that tools that clean
+ * up find something.
  */
 const TEXTS: Readonly<Record<string, string>> = {
   'notes.txt': 'A note.\nA note about the house.\n',
@@ -33,10 +34,10 @@ const TEXTS: Readonly<Record<string, string>> = {
     undefined,
     2,
   )}\n`,
-  'table.csv': 'id,name,price,text\n1,apple,2,A note.\n2,pear,3,\n',
+  'table.csv': 'id,name,price,text\n1,apple,2,A note.\n2,pear,3,\n2,pear,3,\n',
   'page.md': '# A page\n\nA note.\n',
   'docs/guide.md': '# Guide\n\nSee the page. A note.\n',
-  'docs/todo.txt': 'water the garden\nA note.\n',
+  'docs/todo.txt': 'water the garden  \nA note.\n',
   'page.html':
     '<!doctype html>\n<html lang="en"><head><title>A page</title></head><body><p>A note.</p></body></html>\n',
   'script.js': '// A note.\nfunction add(one, other) {\n  return one + other;\n}\nconsole.log(add(1, 2));\n',
@@ -57,7 +58,7 @@ const WORD = 'http://schemas.openxmlformats.org/wordprocessingml/2006/main';
 /** Archives, by the files in each. Office documents are archives as ECMA-376 defines them. */
 const ARCHIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'sheet.xlsx': {
-    ...officeFiles('xl/workbook.xml', 'spreadsheetml.sheet.main', {
+    ...createOfficeParts('xl/workbook.xml', 'spreadsheetml.sheet.main', {
       'xl/worksheets/sheet1.xml': 'spreadsheetml.worksheet',
       'xl/styles.xml': 'spreadsheetml.styles',
     }),
@@ -67,13 +68,13 @@ const ARCHIVES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'xl/worksheets/sheet1.xml': `${XML}<worksheet xmlns="${SHEET}"><dimension ref="A1:B2"/><sheetData>${toRow(1, ['name', 'text'])}${toRow(2, ['apple', 'A note.'])}</sheetData></worksheet>`,
   },
   'text.docx': {
-    ...officeFiles('word/document.xml', 'wordprocessingml.document.main', {}),
+    ...createOfficeParts('word/document.xml', 'wordprocessingml.document.main', {}),
     'word/document.xml': `${XML}<w:document xmlns:w="${WORD}"><w:body><w:p><w:r><w:t>A note.</w:t></w:r></w:p></w:body></w:document>`,
   },
   'texts.zip': { 'note.txt': 'A note.\n' },
 };
 
-function officeFiles(
+function createOfficeParts(
   main: string,
   type: string,
   others: Readonly<Record<string, string>>,

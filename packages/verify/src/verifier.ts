@@ -128,6 +128,7 @@ async function withServer<T>(
     return seed;
   }
   const comparer = new ContentComparer(startConfined);
+  let idle: { readonly close: () => Promise<void> } | undefined;
   try {
     const path = request.ownEnv['PATH'] ?? '';
     const command = fetched?.command ?? request.command;
@@ -138,6 +139,7 @@ async function withServer<T>(
     const setting = settingOf({ ...request, command: program }, parts);
     const examined = await examineServer(setting);
     if (!examined.ok) return mentionSkippedScripts(examined, fetched);
+    ({ idle } = examined.value);
     const known = examined.value.tools.map(({ name }) => name);
     const explained = request.explain === 'all' ? [] : (request.explain ?? []);
     const unknown = [...request.tools, ...explained, ...fixtures.value.tools.keys()].find(
@@ -147,6 +149,7 @@ async function withServer<T>(
     const prepared = { examined: examined.value, setting, digest, fetched };
     return await work({ ...prepared, fixtures: fixtures.value, baseline: baseline.value });
   } finally {
+    await idle?.close();
     await comparer.close();
     await seed.value.remove();
     await fetched?.remove();
@@ -291,10 +294,11 @@ async function verify(
   let atEnd: Promise<Observation | undefined> | undefined; // the same for every tool
   const ending = (): Promise<Observation | undefined> => (atEnd ??= endWithoutCall(run));
   const onDone = progressOf(request, planned.length);
-  const runOne = async ({ name: tool, sets, variants, setups }: PlannedTool): Promise<ToolTrials> => {
+  const runOne = async (planned: PlannedTool): Promise<ToolTrials> => {
+    const { name: tool, sets, variants, setups, filling } = planned;
     const trials: ToolTrials = setting.skipped.has(tool)
       ? { trials: [], stopped: 'skipped' }
-      : await runTool({ ...run, tool, sets, variants, setups, limits, endWithoutCall: ending });
+      : await runTool({ ...run, tool, sets, variants, setups, filling, limits, endWithoutCall: ending });
     onDone(tool);
     return trials;
   };
@@ -305,7 +309,7 @@ async function verify(
   };
   const [trials, { trials: alone, unwatched }, inMemory] = await Promise.all([
     tried,
-    watchReadOnly(planned, watchRun, tried),
+    watchReadOnly(planned, { ...watchRun, idle: examined.idle, filling: examined.filling }, tried),
     findMemoryChanges(planned.map(toCallable), run),
   ]);
   const tools = planned.map((tool, at) => {
@@ -374,7 +378,7 @@ function progressOf({ onProgress }: VerifyRequest, total: number): (tool: string
   return (tool) => onProgress({ done: (done += 1), total, tool });
 }
 
-interface PlannedTool extends ListedTool, Pick<ToolRun, 'sets' | 'variants' | 'setups'> {
+interface PlannedTool extends ListedTool, Pick<ToolRun, 'sets' | 'variants' | 'setups' | 'filling'> {
   /** Whether all calls failed while arguments were sought. */
   readonly hasFailed: boolean;
 }
@@ -394,7 +398,7 @@ async function watchReadOnly(
   const late = readOnly.filter(
     (tool) => tool.hasFailed && trials[tools.indexOf(tool)]?.trials.some(hasSucceeded) === true,
   );
-  const later = await watchTools(late.map(toWatched), run);
+  const later = await watchTools(late.map(toWatched), { ...run, idle: undefined });
   return {
     trials: new Map([...atOnce.trials, ...later.trials]),
     unwatched: new Map([...atOnce.unwatched, ...later.unwatched]),
@@ -406,7 +410,9 @@ function toWatched({ name, sets, setups }: PlannedTool): WatchedTool {
 }
 
 function toCallable({ name, annotations, sets }: PlannedTool): CallableTool {
-  return { name, isReadOnly: pickDeclaredHints(annotations).readOnlyHint === true, sets };
+  const { readOnlyHint, idempotentHint } = pickDeclaredHints(annotations);
+  const isReadOnly = readOnlyHint === true;
+  return { name, isReadOnly, isIdempotent: !isReadOnly && idempotentHint === true, sets };
 }
 
 /** How a tool is called. Not at all if it must not be. */
@@ -417,7 +423,8 @@ function planOf(
 ): PlannedTool {
   const { name, inputSchema } = tool;
   const fixture = fixtures.tools.get(name);
-  if (fixture?.skip !== undefined) return { ...tool, sets: [], variants: [], setups: [[]], hasFailed: false };
+  if (fixture?.skip !== undefined)
+    return { ...tool, sets: [], variants: [], setups: [[]], filling: [], hasFailed: false };
   const own = fixture?.calls ?? [];
   const real = recorded.get(name) ?? [];
   const { sets: found = [], setups = [[]], attempts = [] } = examined.explored.get(name) ?? {};
@@ -433,7 +440,20 @@ function planOf(
   const [base] = sets;
   const isCovered = base === undefined || own.length > 0 || isOne;
   const variants = isCovered ? [] : coverSchema({ name, inputSchema, base }, examined.context);
-  return { ...tool, sets, variants, setups, hasFailed };
+  return {
+    ...tool,
+    sets,
+    variants,
+    setups,
+    filling: isAdditive(tool) && !hasFailed ? examined.filling : [],
+    hasFailed,
+  };
+}
+
+/** Whether a tool says that it changes something, and destroys nothing. */
+function isAdditive({ annotations }: ListedTool): boolean {
+  const { readOnlyHint, destructiveHint } = pickDeclaredHints(annotations);
+  return readOnlyHint !== true && destructiveHint === false;
 }
 
 /** Successful arguments of one tool that a fixtures file may get. */

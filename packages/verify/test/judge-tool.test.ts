@@ -394,6 +394,17 @@ describe('attribution', () => {
     expect(kinds({ readOnlyHint: true }, trials).readOnlyHint).toBe('contradicted');
   });
 
+  it('what Git rewrites with every commit leaves open whether something was lost', () => {
+    for (const path of ['index', 'HEAD', 'COMMIT_EDITMSG', 'refs/heads/main', 'logs/HEAD', 'config']) {
+      const trials = given([trial([{ changes: [modified(`${SEED}/.git/${path}`, 'one', 'other')] }])]);
+      expect(kinds({ readOnlyHint: true }, trials).readOnlyHint).toBe('contradicted');
+      const isLost = path === 'config';
+      expect(kinds({ destructiveHint: false }, trials).destructiveHint).toBe(
+        isLost ? 'contradicted' : 'unobserved',
+      );
+    }
+  });
+
   it('a change in the tables of an index leaves open whether something was lost, but not whether it repeats', () => {
     const comparison = { format: 'sqlite', isAdditive: 'unknown', isTimestamps: false } as const;
     const change: StateChange = { ...modified('/seed/a.db', 'x', 'y'), comparison };

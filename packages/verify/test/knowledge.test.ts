@@ -32,6 +32,18 @@ it('an id belongs to the thing that a tool is about, and to a parameter that nam
   expect(valuesFor(created, 'bedId', 'add_plant')[0]).toBe('b-17');
 });
 
+it('a key is preferred to an id where a parameter is called key', () => {
+  const listed = learned('list_beds', JSON.stringify([{ id: 1, key: 'north' }]));
+  expect(valuesFor(listed, 'key', 'water_bed')).toEqual(['north', 1]);
+});
+
+it('what is renamed exists', () => {
+  const rename = (parameter: string): unknown =>
+    learned('list_beds', JSON.stringify(['north'])).find(parameter, 'rename_bed')[0];
+  expect(rename('from')).toMatchObject({ known: { value: 'north' }, isSure: true });
+  expect(rename('to')).toBeUndefined();
+});
+
 it('a single word is a value if the tool lists something', () => {
   expect(valuesFor(learned('list_beds', 'north'), 'bed_name', 'water_bed')).toEqual(['north']);
   expect(valuesFor(learned('open_bed', 'done'), 'bed_name', 'water_bed')).toEqual([]);

@@ -7,11 +7,16 @@ const ARGS = [{ args: {}, origin: 'generated', shape: '{}' }] as const;
 const TOOLS: readonly CallableTool[] = ['list_notes', 'check_notes'].map((name) => ({
   name,
   isReadOnly: true,
+  isIdempotent: false,
   sets: ARGS,
 }));
+const IDEMPOTENT = { name: 'water_plant', isReadOnly: false, isIdempotent: true, sets: ARGS };
 
 /** The tools after whose calls `list_notes` shows other data. `notes`: what it shows, given the calls so far. */
-async function contradicted(notes: (calls: readonly string[]) => string): Promise<readonly string[]> {
+async function contradicted(
+  notes: (calls: readonly string[]) => string,
+  tools = TOOLS,
+): Promise<readonly string[]> {
   const openServer = (): CalledServer => {
     const calls: string[] = [];
     return {
@@ -27,7 +32,7 @@ async function contradicted(notes: (calls: readonly string[]) => string): Promis
       close: () => Promise.resolve(),
     };
   };
-  const found = await findMemoryChanges(TOOLS, {
+  const found = await findMemoryChanges(tools, {
     pace: { controlMs: 0, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
     ...{ seed: '', startTargets: new Set(), openServer: () => Promise.resolve(ok(openServer())) },
     signal: new AbortController().signal,
@@ -59,5 +64,21 @@ describe('a tool that says that it only reads', () => {
   it('is not contradicted by what changes once by itself', async () => {
     for (let after = 0; after < 24; after += 1)
       expect(await contradicted((calls) => (calls.length > after ? 'ready' : 'loading'))).toEqual([]);
+  });
+});
+
+describe('a tool that says that it is idempotent', () => {
+  const watered = (calls: readonly string[]): number => calls.filter((name) => name === 'water_plant').length;
+
+  it('is contradicted if another tool shows one more thing after each call', async () => {
+    const tools = [...TOOLS, IDEMPOTENT];
+    expect(await contradicted((calls) => `plant${' wet'.repeat(watered(calls))}`, tools)).toEqual([
+      'water_plant',
+    ]);
+  });
+
+  it('is not contradicted by what only its first call changes', async () => {
+    const tools = [...TOOLS, IDEMPOTENT];
+    expect(await contradicted((calls) => `plant${watered(calls) > 0 ? ' wet' : ''}`, tools)).toEqual([]);
   });
 });

@@ -3,7 +3,8 @@ import pLimit from 'p-limit';
 import { describe, expect, it } from 'vitest';
 import { ok } from '@assay-mcp/kit/result';
 import type { VerdictKind } from '@assay-mcp/kit/verification/verdict';
-import { type CalledServer, runTool } from '../src/experiment/run-tool.ts';
+import type { SetupCall } from '../src/experiment/explore-tools.ts';
+import { type CalledServer, runTool, type ToolTrials } from '../src/experiment/run-tool.ts';
 import { judgeTool } from '../src/judge/judge-tool.ts';
 import type { Observation } from '@assay-mcp/sandbox/observation';
 import { answer, created, modified, observation, SEED } from './observations.ts';
@@ -50,6 +51,7 @@ async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
     sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
     variants: [],
     setups: [[]],
+    filling: [],
     pace: { controlMs: 1, startMs: 5, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
     ...{ seed: SEED, startTargets },
     openServer: () => {
@@ -88,6 +90,44 @@ describe('a file that the server changes while it starts', () => {
     expect(await verdictIn(never, { idle: [start], called: [ownWrite] })).toBe('contradicted');
     expect(await verdictIn(never, { idle: [start], called: [{}] })).toBe('consistent');
   });
+});
+
+it('a tool that says that it destroys nothing is also called after other tools have created data', async () => {
+  const calls: string[][] = [];
+  const run = async (filling: readonly SetupCall[]): Promise<ToolTrials> =>
+    runTool({
+      ...{
+        tool: 'tidy',
+        sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
+        variants: [],
+        setups: [[]],
+        filling,
+      },
+      pace: { controlMs: 1, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
+      ...{ seed: SEED, startTargets: new Set<string>() },
+      openServer: () => {
+        const own: string[] = [];
+        calls.push(own);
+        return Promise.resolve(
+          ok({
+            ...scripted({ called: [] }),
+            call: (name) => Promise.resolve({ answer: (own.push(name), answer()) }),
+          }),
+        );
+      },
+      endWithoutCall: () => Promise.resolve(undefined),
+      limits: { first: pLimit(1), again: pLimit(1) },
+      signal: new AbortController().signal,
+    });
+  expect((await run([{ tool: 'plant', args: {}, values: [] }])).trials).toHaveLength(2);
+  expect(calls).toHaveLength(2);
+  expect(calls).toEqual(
+    expect.arrayContaining([
+      ['tidy', 'tidy'],
+      ['plant', 'tidy'],
+    ]),
+  );
+  expect((await run([])).trials).toHaveLength(1);
 });
 
 function nothing(times: number): readonly Partial<Observation>[] {

@@ -50,7 +50,12 @@ interface Seen {
 }
 
 /** Watches the tools `a`, `b` and `c`. `failing`: the number of the server that does not start. */
-async function watch(server: Server, failing = 0, signal = new AbortController().signal): Promise<Seen> {
+async function watch(
+  server: Server,
+  failing = 0,
+  signal = new AbortController().signal,
+  idle?: CalledServer,
+): Promise<Seen> {
   const servers: string[][] = [];
   const watched = await watchTools(
     ['a', 'b', 'c'].map((name) => ({
@@ -61,7 +66,7 @@ async function watch(server: Server, failing = 0, signal = new AbortController()
     {
       pace: { controlMs: 1, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
       ...{ seed: SEED, startTargets: new Set(), background: new Set(['/seed/usual']), watchMs: 1 },
-      ...{ parallel: 1, signal },
+      ...{ parallel: 1, signal, idle, filling: [] },
       openServer: () => {
         const called: string[] = [];
         servers.push(called);
@@ -97,6 +102,16 @@ describe('tools that are watched', () => {
       expect(servers).toEqual([TOGETHER]);
       expect(watched).toEqual({ trials: new Map(), unwatched: new Map() });
     }
+  });
+
+  it('are called together in a server that runs already, unless it has ended', async () => {
+    const called: string[] = [];
+    const ended = ['c'];
+    const running = (own: string[]): CalledServer => sandboxed({ ends: 'c' }, own);
+    expect((await watch({}, 0, undefined, sandboxed({}, called))).servers).toEqual([]);
+    expect(called).toEqual(TOGETHER);
+    expect((await watch({}, 0, undefined, running(ended))).servers).toEqual([TOGETHER]);
+    expect(ended).toEqual(['c']);
   });
 
   it('are watched alone if something changes, so that it is attributed to one of them', async () => {

@@ -182,7 +182,7 @@ function optionsOf(schema: JsonObject, name: string, given: Place): readonly Gen
   const stated = statedValues(schema).map((value) => ({ value, origin: 'example' as const }));
   const { enum: values } = schema;
   if (Array.isArray(values) && values.length > 0)
-    return [...stated, ...values.map((value: unknown) => ({ value, origin: 'example' as const }))].slice(
+    return [...stated, ...easiestFirst(values).map((value) => ({ value, origin: 'example' as const }))].slice(
       0,
       MAX_OPTIONS,
     );
@@ -201,6 +201,13 @@ function optionsOf(schema: JsonObject, name: string, given: Place): readonly Gen
   return all.length > 0 ? all : [generated(schema, given.variant)];
 }
 
+/** What needs least besides: an action that takes no other argument, a database that is a file. */
+const EASY: ReadonlySet<unknown> = new Set(['list', 'status', 'help', 'sqlite']);
+
+function easiestFirst<T>(values: readonly T[]): readonly T[] {
+  return [...values.filter((value) => EASY.has(value)), ...values.filter((value) => !EASY.has(value))];
+}
+
 function booleans(name: string): readonly Generated[] {
   const isConsent = splitName(name).some((word) =>
     ['confirm', 'confirmed', 'acknowledge', 'consent'].includes(word),
@@ -216,7 +223,7 @@ function stringsOrNumbers(schema: JsonObject, name: string, given: Place): reado
   }
   const { tool, siblings, context } = given;
   const toExample = (value: string): Generated => ({ value, origin: 'example' });
-  const choices = listChoices(schema).map(toExample);
+  const choices = easiestFirst(listChoices(schema)).map(toExample);
   const described = listExamples(schema).map(toExample);
   const likely = listStrings({ name, schema, tool, siblings }, context)
     .map((text) => padOrCut(text, schema))

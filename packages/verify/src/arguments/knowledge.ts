@@ -62,6 +62,9 @@ export class Knowledge {
       sure.push(...nounsOfTool(tool).flatMap((one) => keysOf(one, last)));
       unsure.push(` ${last}`);
     } else if (ENDS.has(last)) {
+      // What is renamed, moved or copied exists.
+      if (BEGINS.has(last) && kindOfTool(tool) === 'changes')
+        sure.push(...nounsOfTool(tool).flatMap((one) => keysOf(one, 'name')));
       unsure.push(' name', ' id');
     } else if (!FREE.has(last)) {
       sure.push(...[exact, last].flatMap((one) => NAMING.map((member) => `${one} ${member}`)), ` ${exact}`);
@@ -100,7 +103,7 @@ export class Knowledge {
 const MEMBERS: ReadonlySet<string> = new Set(
   'id name key title slug uuid path uri url number code label hash handle token identifier ref'.split(' '),
 );
-const IDS: ReadonlySet<string> = new Set(['id', 'uuid', 'identifier', 'key', 'number']);
+const IDS: ReadonlySet<string> = new Set(['id', 'uuid', 'identifier', 'number']);
 /** The ends of a relation between things that were created before. */
 const ENDS: ReadonlySet<string> = new Set([
   'source',
@@ -112,6 +115,8 @@ const ENDS: ReadonlySet<string> = new Set([
   'subject',
   'object',
 ]);
+
+const BEGINS: ReadonlySet<string> = new Set(['source', 'from']);
 
 function hasDigit({ known }: { readonly known: KnownValue }): boolean {
   return /\d/.test(String(known.value));

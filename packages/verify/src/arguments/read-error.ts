@@ -3,26 +3,15 @@
 import { isJsonObject, type JsonObject } from '@assay-mcp/kit/json-object';
 import { PAGE_URL } from '@assay-mcp/sandbox/page-url';
 import { splitList } from './described-values.ts';
-import { type Adjustments, resolveSchema } from './generate-value.ts';
+import { Draft, type FailedCall } from './adjustment-draft.ts';
+import type { Adjustments } from './generate-value.ts';
 import type { ArgumentContext } from './heuristics.ts';
 import { SAMPLES } from './samples.ts';
-import { isSecretValue } from './secret-values.ts';
 import { splitName } from './tool-words.ts';
-
-export interface FailedCall {
-  readonly args: JsonObject;
-  /** The text of the answer. */
-  readonly text: string;
-  readonly inputSchema: JsonObject;
-  /** Those that led to the arguments. */
-  readonly adjustments: Adjustments;
-}
 
 const MAX_TEXT = 3_000;
 const MAX_ISSUES = 20;
 const MAX_LISTED = 30;
-const MAX_VALUE = 100;
-const MAX_NAMES = 100;
 
 /** Adjustments for another call. Undefined if the text says nothing new. */
 export function readError(failed: FailedCall, context: ArgumentContext): Adjustments | undefined {
@@ -33,122 +22,6 @@ export function readError(failed: FailedCall, context: ArgumentContext): Adjustm
   if (issues.length === 0 || !draft.hasChanged)
     for (const rule of RULES) if (!draft.hasChanged) rule(text, draft);
   return draft.hasChanged ? draft.adjustments : undefined;
-}
-
-/** The adjustments so far, with changes. */
-class Draft {
-  readonly #passed: Map<string, number>;
-  readonly #values: Map<string, unknown>;
-  readonly #included: Set<string>;
-  readonly #omitted: Set<string>;
-  readonly context: ArgumentContext;
-  /** The scalars of the arguments by their paths, without the indexes of lists. */
-  readonly leaves: ReadonlyMap<string, unknown>;
-  /** Names of parameters. */
-  readonly names: readonly string[];
-  hasChanged = false;
-
-  constructor({ args, inputSchema, adjustments }: FailedCall, context: ArgumentContext) {
-    this.#passed = new Map(adjustments.passed);
-    this.#values = new Map(adjustments.values);
-    this.#included = new Set(adjustments.included);
-    this.#omitted = new Set(adjustments.omitted);
-    this.context = context;
-    this.leaves = leavesOf(args);
-    const { properties } = resolveSchema(inputSchema, inputSchema);
-    this.names = [
-      ...new Set([...Object.keys(isJsonObject(properties) ? properties : {}), ...Object.keys(args)]),
-    ].slice(0, MAX_NAMES);
-  }
-
-  get adjustments(): Adjustments {
-    return { passed: this.#passed, values: this.#values, included: this.#included, omitted: this.#omitted };
-  }
-
-  set(path: string, value: unknown): void {
-    if (path === '' || isSecretValue(value)) return;
-    if (this.#values.has(path) && this.#values.get(path) === value) return;
-    this.#values.set(path, value);
-    this.#omitted.delete(path);
-    if (!this.leaves.has(path)) this.#included.add(path);
-    this.hasChanged = true;
-  }
-
-  pass(path: string): void {
-    if (path === '') return;
-    this.#values.delete(path);
-    this.#passed.set(path, (this.#passed.get(path) ?? 0) + 1);
-    this.hasChanged = true;
-  }
-
-  include(path: string): void {
-    if (path === '' || this.#included.has(path) || path.length > MAX_VALUE) return;
-    this.#omitted.delete(path);
-    this.#included.add(path);
-    this.hasChanged = true;
-  }
-
-  omit(path: string): void {
-    if (path === '' || this.#omitted.has(path)) return;
-    this.#included.delete(path);
-    this.#omitted.add(path);
-    this.hasChanged = true;
-  }
-
-  /** Parameters that the text names. */
-  namedIn(text: string): readonly string[] {
-    return this.names.filter((name) =>
-      new RegExp(`(?<![\\w])${name.replaceAll(/\W/g, '\\$&')}(?![\\w])`).test(text),
-    );
-  }
-
-  /** The argument of which all words of its name are in the text: `yaml_rule` in "Invalid YAML rule". */
-  #describedIn(text: string): string | undefined {
-    const words = new Set(text.toLowerCase().split(/\W+/));
-    return [...this.leaves.keys()].find((path) =>
-      splitName(path.split('.').at(-1) ?? '').every((word) => words.has(word)),
-    );
-  }
-
-  /** The path of the argument whose value the text repeats. */
-  pathOfValueIn(text: string): string | undefined {
-    return [...this.leaves]
-      .filter(([, value]) => String(value).length >= 2 && text.includes(String(value).slice(0, MAX_VALUE)))
-      .sort(([, one], [, other]) => String(other).length - String(one).length)[0]?.[0];
-  }
-
-  /** The argument that the text is most likely about. */
-  subjectOf(text: string): string | undefined {
-    const named = this.namedIn(text).filter((name) => this.leaves.has(name));
-    const [first, ...others] = this.leaves.keys();
-    return (
-      this.pathOfValueIn(text) ??
-      named[0] ??
-      this.#describedIn(text) ??
-      (others.length === 0 ? first : undefined)
-    );
-  }
-
-  /** Arguments with a path in the seed data. */
-  get paths(): readonly string[] {
-    return [...this.leaves]
-      .filter(([, value]) => typeof value === 'string' && value.startsWith(this.context.folder))
-      .map(([path]) => path);
-  }
-}
-
-function leavesOf(args: JsonObject): ReadonlyMap<string, unknown> {
-  const leaves = new Map<string, unknown>();
-  const visit = (value: unknown, path: string, depth: number): void => {
-    if (depth > 5 || leaves.size > 200) return;
-    if (Array.isArray(value)) for (const one of value.slice(0, 3)) visit(one, path, depth + 1);
-    else if (isJsonObject(value))
-      for (const [key, one] of Object.entries(value))
-        visit(one, path === '' ? key : `${path}.${key}`, depth + 1);
-    else if (!leaves.has(path)) leaves.set(path, value);
-  };
-  visit(args, '', 0);
-  return leaves;
 }
 
 /** Issues as validators report them: as JSON, or a line each. */
@@ -308,7 +181,7 @@ const exclusive: Rule = (text, draft) => {
 
 const oneOf: Rule = (text, draft) => {
   const list =
-    /(?:\bone of\b(?: the following)?\s{0,2}[:=([]?|(?<!\bnot )\b(?:valid|supported|available|allowed|possible|choose|options|did you mean)(?: [\w ]{1,30})?(?: are\b| is\b|\s{0,2}[:=([]))\s{0,3}:?\s{0,3}([^\n]{1,600}(?:\n\s{0,8}[-*•][^\n]{1,80}){0,20})/i.exec(
+    /(?:\bone of\b(?: the following)?\s{0,2}[:=([]?|(?<!\bnot )\b(?:valid|supported|available|allowed|known|possible|choose|options|did you mean)(?: [\w ]{1,30})?(?: are\b| is\b|\s{0,2}[:=([]))\s{0,3}:?\s{0,3}([^\n]{1,600}(?:\n\s{0,8}[-*•][^\n]{1,80}){0,20})/i.exec(
       text,
     );
   if (list === null) return;
@@ -335,6 +208,37 @@ const ofType: Rule = (text, draft) => {
     const name = draft.names.find((one) => /confirm|force|acknowledge/i.test(one));
     if (name !== undefined) draft.set(name, true);
   }
+};
+
+/** `invalid action: x (must be list, add or remove)` */
+const mustBeOneOf: Rule = (text, draft) => {
+  const list =
+    /\b(?:must|should|has to|needs to) be (?:either )?((?:["'`]?[\w-]{1,40}["'`]?, ?){0,20}["'`]?[\w-]{1,40}["'`]?,? or ["'`]?[\w-]{1,40}["'`]?)/i.exec(
+      text,
+    );
+  if (list === null) return;
+  const path = draft.subjectOf(text.slice(0, list.index));
+  const next = splitList(list[1] ?? '').find((value) => !draft.names.includes(value));
+  if (path !== undefined && next !== undefined && typeof draft.leaves.get(path) === 'string')
+    draft.set(path, next);
+};
+
+const MORE: ReadonlySet<string> = new Set(['greater', 'larger', 'higher', 'more', 'later', 'after']);
+const DAY_MS = 86_400_000;
+
+/** `end must be greater than start`: of two arguments. */
+const ordered: Rule = (text, draft) => {
+  const [, one = '', comparison = '', other = ''] =
+    /\b([A-Za-z_]\w{0,40})["'`]? (?:must|should|has to|needs to) be (?:strictly )?(greater|larger|higher|more|later|after|less|smaller|lower|earlier|before)\b(?: than)?(?: or equal to)?(?: the)? ["'`]?([A-Za-z_]\w{0,40})/i.exec(
+      text,
+    ) ?? [];
+  const [high, low] = MORE.has(comparison.toLowerCase()) ? [one, other] : [other, one];
+  const least = draft.leaves.get(low);
+  if (!draft.leaves.has(high) || least === undefined) return;
+  if (typeof least === 'number') draft.set(high, least + 1);
+  const time = typeof least === 'string' ? Date.parse(least) : NaN;
+  if (Number.isNaN(time) || typeof least !== 'string') return;
+  draft.set(high, new Date(time + DAY_MS).toISOString().slice(0, least.length));
 };
 
 /** `set a to "b"`, `a must be "b"`. */
@@ -467,6 +371,8 @@ const RULES: readonly Rule[] = [
   oneOf,
   ofType,
   exact,
+  mustBeOneOf,
+  ordered,
   bounds,
   pathKind,
   example,

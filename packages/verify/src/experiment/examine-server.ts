@@ -15,7 +15,7 @@ import type {
   SandboxOptions,
 } from '@assay-mcp/sandbox/observation';
 import type { Seed } from '../seed.ts';
-import { type Explored, type ExploredTool, exploreTools } from './explore-tools.ts';
+import { type Explored, type ExploredTool, exploreTools, type SetupCall } from './explore-tools.ts';
 import { type ListedTool, type SandboxedServerFault, SandboxedServer } from './sandboxed-server.ts';
 
 /** How the sandboxes of one server are opened. */
@@ -43,6 +43,8 @@ export interface Examined {
   readonly tools: readonly ListedTool[];
   readonly context: ArgumentContext;
   readonly explored: ReadonlyMap<string, ExploredTool>;
+  /** Calls after which there is data. */
+  readonly filling: readonly SetupCall[];
   readonly background: Background;
   /** Time in ms after its first list during which it is still starting. */
   readonly startMs: number;
@@ -51,6 +53,8 @@ export interface Examined {
   readonly withheld: readonly WithheldTool[];
   /** Hosts that it asked for without a call. */
   readonly hosts: readonly string[];
+  /** The server that was watched without a call, which still runs. The caller closes it. */
+  readonly idle: SandboxedServer;
 }
 
 /** A first start may compile, migrate or wait for a slow machine. */
@@ -76,32 +80,40 @@ export function openServer({
 
 /** Lists the tools of a server, watches it without a call, and in another process finds arguments for them. */
 export async function examineServer(setting: Setting): Promise<Result<Examined, SandboxedServerFault>> {
-  const [watched, called] = await Promise.all([openServer(setting), openServer(setting)]);
+  const [watched, called] = await Promise.allSettled([openServer(setting), openServer(setting)]);
+  const opened = [watched, called].flatMap((one) =>
+    one.status === 'fulfilled' && one.value.ok ? [one.value.value] : [],
+  );
+  let idle: SandboxedServer | undefined;
   try {
-    if (!watched.ok) return watched;
-    if (!called.ok) return called;
-    const sandboxed = watched.value;
-    const [{ starting, startMs, idle }, { tools: explored, knowledge }] = await Promise.all([
-      watchStart(sandboxed, setting),
-      explore(called.value, setting),
-    ]);
-    const { mechanisms, missing } = sandboxed.sandbox;
+    for (const one of [watched, called]) {
+      if (one.status === 'rejected') throw one.reason;
+      if (!one.value.ok) return one.value;
+    }
+    const [first, second] = opened;
+    if (first === undefined || second === undefined) throw new Error('it does not start twice');
+    const [{ starting, startMs, idle: withoutCall }, { tools: explored, knowledge, filling }] =
+      await Promise.all([watchStart(first, setting), explore(second, setting)]);
+    idle = first;
+    const { mechanisms, missing } = first.sandbox;
     return ok({
-      ...sandboxed.serverVersion,
-      tools: sandboxed.tools,
+      ...first.serverVersion,
+      tools: first.tools,
       context: { ...seedContextOf(setting), knowledge },
       explored,
-      background: collectBackground(starting, idle, { seed: setting.seedPath }),
+      filling,
+      background: collectBackground(starting, withoutCall, { seed: setting.seedPath }),
       startMs,
       mechanisms,
       missing,
-      withheld: sandboxed.withheld,
-      hosts: listHosts([...starting, idle]),
+      withheld: first.withheld,
+      hosts: listHosts([...starting, withoutCall]),
+      idle,
     });
   } catch (error) {
     return err({ code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) });
   } finally {
-    for (const opened of [watched, called]) if (opened.ok) await opened.value.close();
+    for (const one of opened) if (one !== idle) await one.close();
   }
 }
 

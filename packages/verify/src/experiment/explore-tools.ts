@@ -61,6 +61,8 @@ export interface ExploredTool {
 export interface Explored {
   readonly tools: ReadonlyMap<string, ExploredTool>;
   readonly knowledge: Knowledge;
+  /** The last successful calls that may have created data, without those of tools that say that they only read. */
+  readonly filling: readonly SetupCall[];
 }
 
 const MAX_ROUNDS = 5;
@@ -69,6 +71,8 @@ const MAX_TRIES = 3;
 const MAX_TIMEOUTS = 1;
 const MAX_STARTS = 6;
 const MAX_SETUP = 12;
+/** A call that takes longer does not precede others that do not need it. */
+const SLOW_MS = 1_000;
 /** How often other tools are called because an answer asked for them, for each tool. */
 const MAX_PREPARED = 3;
 /** Calls of a tool that are made again with the same arguments, after others have changed something. */
@@ -108,6 +112,7 @@ interface ToolState {
 
 interface MadeCall extends SetupCall {
   readonly uses: readonly number[];
+  readonly isSlow: boolean;
 }
 
 class Exploration {
@@ -163,7 +168,16 @@ class Exploration {
 
   result(): Explored {
     const tools = this.#states.map((state) => [state.tool.name, this.#explored(state)] as const);
-    return { tools: new Map(tools), knowledge: this.#knowledge };
+    const readOnly = new Set(
+      this.#run.tools.flatMap(({ name, annotations }) =>
+        annotations['readOnlyHint'] === true ? [name] : [],
+      ),
+    );
+    const filling = this.#listChanging()
+      .flatMap((at) => this.#calls[at] ?? [])
+      .filter(({ tool }) => !readOnly.has(tool))
+      .slice(-MAX_SETUP);
+    return { tools: new Map(tools), knowledge: this.#knowledge, filling };
   }
 
   get #isOver(): boolean {
@@ -298,10 +312,12 @@ class Exploration {
     if (server === undefined)
       return { answer: { kind: 'failed', reason: 'ended', text: '' }, call: undefined };
     const uses = [...listUses(tool, args, this.#knowledge), ...required];
+    const startedMs = performance.now();
     const { answer, result } = await server.call(tool, args, { limitMs, signal });
     if (!isSuccess(answer) || result === undefined) return { answer, call: undefined };
     const values = findValues(tool, result);
-    const call = this.#calls.push({ tool, args, values, uses }) - 1;
+    const isSlow = performance.now() - startedMs > SLOW_MS;
+    const call = this.#calls.push({ tool, args, values, uses, isSlow }) - 1;
     if (!isClearSuccess(answer)) return { answer, call };
     this.#knowledge.learn(tool, args, values, call);
     if (!['lists', 'reads'].includes(kindOfTool(tool))) this.#changes += 1;
@@ -334,6 +350,13 @@ class Exploration {
     return { sets, setups, attempts, quiet };
   }
 
+  /** The numbers of the calls that may have changed something, without those that removed it. */
+  #listChanging(): readonly number[] {
+    return this.#calls.flatMap(({ tool, isSlow }, at) =>
+      isSlow || ['lists', 'reads', 'removes'].includes(kindOfTool(tool)) ? [] : [at],
+    );
+  }
+
   /**
    * What is called before a call: those whose values it used; these and the ones that answers asked for, which may have
    * prepared the server for all tools; else all former calls that may have changed something.
@@ -350,9 +373,7 @@ class Exploration {
     visit(call);
     const asked = this.#states.flatMap(({ required }) => [...required].filter((at) => at < call));
     const prepared = new Set([...needed, ...asked.slice(0, MAX_SETUP / 2)]);
-    const changing = this.#calls.flatMap(({ tool }, at) =>
-      at < call && !prepared.has(at) && !['lists', 'reads', 'removes'].includes(kindOfTool(tool)) ? [at] : [],
-    );
+    const changing = this.#listChanging().filter((at) => at < call && !prepared.has(at));
     const room = Math.max(MAX_SETUP - prepared.size, 0);
     const all = [...prepared, ...(room === 0 ? [] : changing.slice(-room))];
     const lists = [[...needed], [...prepared], all].filter(

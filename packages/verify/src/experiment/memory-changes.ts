@@ -18,6 +18,8 @@ import type { CalledServer, ServerRun } from './run-tool.ts';
 export interface CallableTool {
   readonly name: string;
   readonly isReadOnly: boolean;
+  /** Whether it changes something, and says that repeating a call changes nothing more. */
+  readonly isIdempotent: boolean;
   readonly sets: readonly ArgumentSet[];
 }
 
@@ -35,8 +37,9 @@ const CREATES = /(?:^|[_.\s-])(?:add|append|create|insert|new|put|register|remem
 
 /**
  * Finds tools that say that they only read, and after whose calls the other tools of the same server show different data,
- * which may exist only in its memory. First all tools are called in one server. A tool that seems to change something is
- * called again in new servers. Data that differ there while it is not called change by themselves, and do not count.
+ * which may exist only in its memory; and tools that say that they are idempotent, and after whose repeated calls the
+ * others do. First all tools are called in one server. A tool that seems to change something is called again in new
+ * servers. Data that differ there while it is not called change by themselves, and do not count.
  * Neither do numbers, what describes the use of a server, and what appears where nothing was and stays the same when the
  * tool is called again.
  */
@@ -48,21 +51,42 @@ export async function findMemoryChanges(
   const callable = tools.filter(({ sets }) => sets.length > 0);
   const views = callable.filter(isView).slice(0, MAX_VIEWS);
   const tested = callable.filter(
-    ({ isReadOnly, name }) => isReadOnly && views.some((one) => one.name !== name),
+    ({ isReadOnly, isIdempotent, name }) =>
+      (isReadOnly || isIdempotent) && views.some((one) => one.name !== name),
   );
   if (tested.length === 0) return found;
   const setting = { fill: callable.filter(isCreating).slice(0, MAX_FILLED), views, run };
-  const suspects = await inServer(setting, async (probe) => {
-    const seen: CallableTool[] = [];
-    for (const tool of tested)
-      if ((await probe(tool, { isCalled: true, unstable: new Set() })) !== undefined) seen.push(tool);
-    return seen;
-  });
+  // What tools change that only read is not mixed with what the others do.
+  tested.sort((one, other) => Number(other.isReadOnly) - Number(one.isReadOnly));
+  const suspects = await inServer(setting, (context) => findSuspects(tested, context));
   await runConcurrently(suspects ?? [], MAX_CONFIRMING, async (tool) => {
     const evidence = await confirmChange(tool, setting);
     if (evidence !== undefined) found.set(tool.name, evidence);
   });
   return found;
+}
+
+/** Tools after whose calls another one shows something else than before. */
+async function findSuspects(
+  tools: readonly CallableTool[],
+  context: ServerContext,
+): Promise<readonly CallableTool[]> {
+  const suspects: CallableTool[] = [];
+  let before = await readStableViews(context.views, { ...context, unstable: new Set() });
+  const stable = context.views.filter(({ name }) => before.has(name));
+  const show = async (): Promise<ReadonlyMap<string, AnswerLines>> => {
+    await pause(context.run.pace.roundMs);
+    return readViews(stable, context);
+  };
+  for (const tool of tools) {
+    if (tool.isIdempotent && (await callSets(tool, context))) before = await show();
+    if (!(await callSets(tool, context))) continue;
+    const after = await show();
+    const others = new Map([...before].filter(([view]) => view !== tool.name));
+    if (firstDifference(others, after) !== undefined) suspects.push(tool);
+    before = after;
+  }
+  return suspects;
 }
 
 function isView({ isReadOnly, name }: CallableTool): boolean {
@@ -91,9 +115,6 @@ interface ProbeOptions {
   readonly unstable: Set<string>;
 }
 
-/** Calls a tool, and returns what the others then show differently. */
-type Probe = (tool: CallableTool, options: ProbeOptions) => Promise<ViewChange | undefined>;
-
 /** Undefined if the change does not recur, or also happens without the call. */
 async function confirmChange(
   tool: CallableTool,
@@ -103,11 +124,14 @@ async function confirmChange(
   let seen: ViewChange | undefined;
   for (let repeat = 0; repeat < REPEATS; repeat += 1) {
     const before = seen;
-    seen = await inServer(setting, async (probe) => {
+    seen = await inServer(setting, async (context) => {
+      const probe = (isCalled: boolean): Promise<ViewChange | undefined> =>
+        probeWith(tool, { ...context, isCalled, unstable });
+      if (tool.isIdempotent) await callSets(tool, context);
       // What happens some time after the start of a server would recur too, so each repeat waits longer than the last.
-      for (let wait = 0; wait <= repeat; wait += 1) await probe(tool, { isCalled: false, unstable });
-      const change = await probe(tool, { isCalled: true, unstable });
-      if (change !== undefined) await probe(tool, { isCalled: false, unstable });
+      for (let wait = 0; wait <= repeat; wait += 1) await probe(false);
+      const change = await probe(true);
+      if (change !== undefined) await probe(false);
       return change;
     });
     if (seen === undefined || (before !== undefined && before.view !== seen.view)) return undefined;
@@ -130,7 +154,7 @@ function formatDifference({ gone, added }: LineDifference): string {
 /** Undefined if the server does not start. */
 async function inServer<T>(
   { fill, views, run }: ProbeSetting,
-  work: (probe: Probe) => Promise<T>,
+  work: (context: ServerContext) => Promise<T>,
 ): Promise<T | undefined> {
   if (run.signal.aborted) return undefined;
   const opened = await run.openServer();
@@ -140,43 +164,54 @@ async function inServer<T>(
     await pause(run.pace.startMs);
     for (const { name, sets } of fill)
       for (const { args } of sets.slice(0, 2)) await callTool(server, run, { name, args });
-    return await work((tool, options) => probeWith(tool, { ...options, server, views, run }));
+    return await work({ server, views, run });
   } finally {
     await server.close();
   }
 }
 
-interface ProbeContext extends Omit<ProbeSetting, 'fill'>, ProbeOptions {
+interface ServerContext extends Omit<ProbeSetting, 'fill'> {
   readonly server: CalledServer;
 }
 
+interface ProbeContext extends ServerContext, ProbeOptions {}
+
+/** Calls a tool, and returns what the others then show differently. */
 async function probeWith(tool: CallableTool, context: ProbeContext): Promise<ViewChange | undefined> {
-  const { server, run, isCalled, unstable } = context;
+  const { run, isCalled, unstable } = context;
   const others = context.views.filter(({ name }) => name !== tool.name && !unstable.has(name));
   const before = await readStableViews(others, context);
-  const call = async (): Promise<boolean> => {
-    const answers = [];
-    for (const { args } of tool.sets.slice(0, 2))
-      answers.push(await callTool(server, run, { name: tool.name, args }));
-    return answers.some(({ answer }) => isSuccess(answer));
-  };
   if (!isCalled) await pause(run.pace.roundMs);
-  else if (!(await call())) return undefined;
+  else if (!(await callSets(tool, context))) return undefined;
   await pause(run.pace.roundMs);
   const after = await readViews(others, context);
   const seen = firstDifference(before, after);
   if (seen !== undefined && !isCalled) unstable.add(seen.view);
   if (seen === undefined || !isCalled || before.get(seen.view)?.size !== 0) return seen;
   // Data may have been loaded at its first use: calling the tool again then changes nothing.
-  await call();
+  await callSets(tool, context);
   await pause(run.pace.roundMs);
   return firstDifference(after, await readViews(others, context), before);
+}
+
+/**
+ * Calls a tool that only reads twice with each of two sets of arguments, since the first call may only prepare a change,
+ * and another one once with the first set. Returns whether a call succeeded.
+ */
+async function callSets(
+  { name, sets, isReadOnly }: CallableTool,
+  { server, run }: ServerContext,
+): Promise<boolean> {
+  const chosen = isReadOnly ? sets.slice(0, 2).flatMap((set) => [set, set]) : sets.slice(0, 1);
+  const answers = [];
+  for (const { args } of chosen) answers.push(await callTool(server, run, { name, args }));
+  return answers.some(({ answer }) => isSuccess(answer));
 }
 
 /** The answers of tools that answered the same several times. */
 async function readStableViews(
   views: readonly CallableTool[],
-  context: ProbeContext,
+  context: ServerContext & Pick<ProbeOptions, 'unstable'>,
 ): Promise<ReadonlyMap<string, AnswerLines>> {
   const stable = new Map(await readViews(views, context));
   for (let round = 1; round < ROUNDS; round += 1) {
@@ -197,7 +232,7 @@ async function readStableViews(
 
 async function readViews(
   views: readonly CallableTool[],
-  { server, run }: ProbeContext,
+  { server, run }: ServerContext,
 ): Promise<ReadonlyMap<string, AnswerLines>> {
   const answers = new Map<string, AnswerLines>();
   for (const { name, sets } of views) {

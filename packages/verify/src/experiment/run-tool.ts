@@ -49,6 +49,8 @@ export interface ToolRun extends ServerRun {
   readonly variants: readonly ArgumentSet[];
   /** Calls that precede those of the tool, in alternatives: the next is tried if no call succeeds. At least one. */
   readonly setups: readonly (readonly SetupCall[])[];
+  /** Calls of other tools after which there is more that this one could destroy. It is then also called after these. */
+  readonly filling: readonly SetupCall[];
   /** What the server does when it is asked to end and no tool was called. Undefined if it does not start. */
   readonly endWithoutCall: () => Promise<Observation | undefined>;
   readonly limits: RunLimits;
@@ -73,18 +75,45 @@ export interface ToolTrials {
   readonly stopped: UnobservedReason | undefined;
 }
 
-/** Calls a tool with its arguments, with the first setup after which a call succeeds. */
+/**
+ * Calls a tool with its arguments, with the first setup after which a call succeeds. Another setup is no help to a tool
+ * that does not answer in time.
+ */
 export async function runTool(run: ToolRun): Promise<ToolTrials> {
+  const filled = callWithMoreData(run);
+  // A rejection is thrown below.
+  filled.catch(() => undefined);
+  const last = await runWithSetups(run);
+  const trial = await filled;
+  if (trial === undefined || !hasSucceeded(trial) || !last.trials.some(hasSucceeded)) return last;
+  return { ...last, trials: [...last.trials, trial] };
+}
+
+async function runWithSetups(run: ToolRun): Promise<ToolTrials> {
   let last: ToolTrials = { trials: [], stopped: undefined };
   for (const setup of run.setups) {
     last = await runWithSetup({ ...run, setup });
-    if (last.stopped !== undefined || last.trials.some(hasSucceeded)) return last;
+    if (last.stopped !== undefined || last.trials.some((trial) => hasSucceeded(trial) || hasTimedOut(trial)))
+      return last;
   }
   return last;
 }
 
+/** What one call with the first set does where other tools have created data. */
+async function callWithMoreData(run: ToolRun): Promise<Trial | undefined> {
+  const { filling: setup, pace, signal } = run;
+  const [set] = run.sets;
+  if (setup.length === 0 || set === undefined) return undefined;
+  const filled = { ...run, setup, pace: { ...pace, repeats: 1 } };
+  return run.limits.again(() => (signal.aborted ? undefined : inFreshWorld(set, filled)));
+}
+
 export function hasSucceeded({ calls }: Pick<Trial, 'calls'>): boolean {
   return calls.some(({ answer }) => isSuccess(answer));
+}
+
+function hasTimedOut({ calls }: Trial): boolean {
+  return calls.some(({ answer }) => answer.kind === 'failed' && answer.reason === 'timeout');
 }
 
 interface PreparedRun extends ToolRun {
@@ -152,7 +181,9 @@ async function trySets(
 }
 
 function repeated(set: ArgumentSet, run: PreparedRun, former: Trial): Promise<Trial> {
-  return run.limits.again(() => (run.signal.aborted ? former : inFreshWorld(set, run, former)));
+  return run.limits.again(async () =>
+    run.signal.aborted ? former : ((await inFreshWorld(set, run)) ?? former),
+  );
 }
 
 /** Whether other causes than the call itself are possible for what was seen. */
@@ -191,10 +222,10 @@ function mayBeOfSetup(trial: Trial, { setup, seed }: PreparedRun): boolean {
   return setup.length > 0 && hasChanged(trial, { seed });
 }
 
-/** Repeats the trial alone, with more time after each call. Returns the former one if the server does not start. */
-async function inFreshWorld(set: ArgumentSet, run: PreparedRun, former: Trial): Promise<Trial> {
+/** A trial alone in a new server, with more time after each call. Undefined if the server does not start. */
+async function inFreshWorld(set: ArgumentSet, run: PreparedRun): Promise<Trial | undefined> {
   const opened = await run.openServer();
-  if (!opened.ok) return former;
+  if (!opened.ok) return undefined;
   try {
     const replace = await prepareServer(opened.value, run.setup, run);
     const pace = { ...run.pace, startMs: 2 * startPace(run).startMs, settleMs: run.pace.lateMs };

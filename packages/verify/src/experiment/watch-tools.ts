@@ -1,4 +1,5 @@
 import { pause } from '@assay-mcp/kit/platform/pause';
+import { ok } from '@assay-mcp/kit/result';
 import { runConcurrently } from '@assay-mcp/kit/run-concurrently';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import { collectEffects } from '../judge/effects.ts';
@@ -7,7 +8,7 @@ import type { Observation } from '@assay-mcp/sandbox/observation';
 import type { UnobservedReason } from '@assay-mcp/kit/verification/verdict';
 import type { SetupCall } from './explore-tools.ts';
 import { prepareServer } from './prepare-server.ts';
-import { controlWindow, type ServerRun, startPace } from './run-tool.ts';
+import { type CalledServer, controlWindow, type ServerRun, startPace } from './run-tool.ts';
 
 export interface WatchedTool {
   readonly name: string;
@@ -30,6 +31,10 @@ export interface WatchRun extends ServerRun {
   readonly background: ReadonlySet<string>;
   /** Number of servers that may run at once. */
   readonly parallel: number;
+  /** Calls that precede those of every tool, after which there is data. */
+  readonly filling: readonly SetupCall[];
+  /** A server whose start is over, in which the tools are called together first. It is closed. */
+  readonly idle?: CalledServer | undefined;
 }
 
 /**
@@ -39,7 +44,7 @@ export interface WatchRun extends ServerRun {
 export async function watchTools(tools: readonly WatchedTool[], run: WatchRun): Promise<Watched> {
   const callable = tools.filter(({ sets }) => sets.length > 0);
   if (callable.length === 0) return NO_EFFECTS;
-  const shared = await watch(callable, setupOf(callable), { ...run, isFirst: true });
+  const shared = await watch(callable, listSetup(callable, run), { ...run, isFirst: true });
   if (shared === undefined || run.signal.aborted) {
     const reason = run.signal.aborted ? 'time_limit' : FAILED;
     return { trials: new Map(), unwatched: new Map(callable.map(({ name }) => [name, reason])) };
@@ -86,7 +91,7 @@ async function watchApart(tools: readonly WatchedTool[], shared: SharedTrial, ru
   const watchEach = (groups: readonly (readonly WatchedTool[])[]): Promise<readonly WatchedGroup[]> =>
     runConcurrently(groups, run.parallel, async (group) => ({
       group,
-      trial: await watch(group, setupOf(group.length === 0 ? tools : group), run),
+      trial: await watch(group, listSetup(group.length === 0 ? tools : group, run), run),
     }));
   const all = shared.isWatched ? [] : [tools];
   const split = splitByActivity(tools, shared);
@@ -153,8 +158,8 @@ function collectTargets(seen: readonly Observation[], { seed, background }: Watc
 }
 
 /** The calls that precede those of tools, each once. */
-function setupOf(tools: readonly WatchedTool[]): readonly SetupCall[] {
-  return [...new Set(tools.flatMap(({ setup }) => setup))];
+function listSetup(tools: readonly WatchedTool[], { filling }: WatchRun): readonly SetupCall[] {
+  return [...new Set([...tools.flatMap(({ setup }) => setup), ...filling])];
 }
 
 /**
@@ -166,12 +171,14 @@ async function watch(
   setup: readonly SetupCall[],
   { isFirst = false, ...run }: WatchRun & { readonly isFirst?: boolean },
 ): Promise<SharedTrial | undefined> {
-  const opened = await run.openServer();
+  const idle = isFirst && run.idle?.hasEnded === false ? run.idle : undefined;
+  const opened = idle === undefined ? await run.openServer() : ok(idle);
   if (!opened.ok) return undefined;
   const sandboxed = opened.value;
-  const { pace, signal } = run;
+  const { signal } = run;
+  const pace = idle === undefined ? run.pace : { ...run.pace, startMs: 0 };
   try {
-    const pending = new Set(run.startTargets);
+    const pending = new Set(idle === undefined ? run.startTargets : []);
     const observe = async (): Promise<Observation> => {
       const observation = await sandboxed.observe();
       for (const { target } of collectEffects(observation, run)) pending.delete(target);

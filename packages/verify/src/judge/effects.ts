@@ -139,11 +139,15 @@ function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
   return contentEffect(path, change.comparison);
 }
 
+/** Files that Git rewrites with every commit or checkout, and whose former content its objects and logs keep. */
+const GIT_STATE = /\/[.]git\/(?:index|[A-Z_]*HEAD|[A-Z]+_EDITMSG|refs\/.+|logs\/.+)$/;
+
 function contentEffect(
   path: string,
   compared: ContentComparison | undefined,
 ): Omit<Effect, 'atMs' | 'noise'> {
-  if (compared === undefined) return createUnclearEffect('changed', `changed ${path}`, path);
+  if (compared === undefined || GIT_STATE.test(path))
+    return createUnclearEffect('changed', `changed ${path}`, path);
   if (compared.format === 'unknown')
     return createUnclearEffect(
       'changed',

@@ -25,7 +25,7 @@ export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
   const coverage = coverageOf(given.trials);
   const verdictOf = (hint: Hint): Verdict => judgeHint(hint, { facts, given, effects, excused, coverage });
   const verdicts = Object.fromEntries(HINTS.map((hint) => [hint, verdictOf(hint)])) as Record<Hint, Verdict>; // every hint was visited
-  const failure = coverage.successfulCalls > 0 ? undefined : failureOf(given);
+  const failure = coverage.successfulCalls > 0 ? undefined : findFailure(given);
   return {
     ...facts,
     verdicts,
@@ -38,12 +38,11 @@ export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
 /** Adds what other tools showed differently after calls of a tool that says that it only reads. */
 export function withChangesInMemory(report: ToolReport, evidence: readonly Evidence[] = []): ToolReport {
   if (evidence.length === 0) return report;
-  const { readOnlyHint: former } = report.verdicts;
+  const hint = report.declared.readOnlyHint === true ? 'readOnlyHint' : 'idempotentHint';
+  const former = report.verdicts[hint];
   const known = former.kind === 'contradicted' ? former.evidence : [];
-  const verdicts = {
-    ...report.verdicts,
-    readOnlyHint: { kind: 'contradicted', evidence: [...known, ...evidence] },
-  } as const;
+  const contradicted = { kind: 'contradicted', evidence: [...known, ...evidence] } as const;
+  const verdicts = { ...report.verdicts, [hint]: contradicted };
   const signals = report.signals.filter(({ kind }) => kind !== 'in_process_state');
   return { ...report, verdicts, signals: [{ kind: 'in_process_state', isJudged: true }, ...signals] };
 }
@@ -133,7 +132,7 @@ function coverageOf(trials: readonly Trial[]): ToolCoverage {
 const MAX_FAILURE = 500;
 
 /** The most frequent answer to its calls, of equally frequent ones the last: later arguments are mostly less likely. */
-function failureOf({ sought = [], trials }: Trials): string | undefined {
+function findFailure({ sought = [], trials }: Trials): string | undefined {
   const tried = trials.flatMap(({ calls }) => calls.slice(0, 1).map(({ answer }) => answer));
   const texts = [...sought, ...tried].filter((answer) => !isSuccess(answer)).map(({ text }) => text);
   const count = (text: string): number => texts.filter((one) => one === text).length;
