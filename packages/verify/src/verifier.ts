@@ -10,6 +10,7 @@ import type { VerifyRun, VerifyTarget } from '@assay-mcp/kit/verification/verifi
 import type { VerifyFault } from '@assay-mcp/kit/verification/verify-fault';
 import { type ArgumentSet, chooseArguments, createSet, toFixtureSets } from './arguments/choose-arguments.ts';
 import { coverSchema } from './arguments/cover-schema.ts';
+import { kindOfTool } from './arguments/tool-words.ts';
 import { applyBaseline, readBaseline } from './baseline.ts';
 import { type Examined, examineServer, openServer, type Setting } from './experiment/examine-server.ts';
 import {
@@ -295,11 +296,10 @@ async function verify(
   const ending = (): Promise<Observation | undefined> => (atEnd ??= endWithoutCall(run));
   const onDone = progressOf(request, planned.length);
   const runOne = async (planned: PlannedTool): Promise<ToolTrials> => {
-    const { name: tool, sets, variants, setups, filling } = planned;
-    const trials: ToolTrials = setting.skipped.has(tool)
+    const trials: ToolTrials = setting.skipped.has(planned.name)
       ? { trials: [], stopped: 'skipped' }
-      : await runTool({ ...run, tool, sets, variants, setups, filling, limits, endWithoutCall: ending });
-    onDone(tool);
+      : await runTool({ ...run, ...planned, tool: planned.name, limits, endWithoutCall: ending });
+    onDone(planned.name);
     return trials;
   };
   const tried = Promise.all(planned.map(runOne));
@@ -445,15 +445,18 @@ function planOf(
     sets,
     variants,
     setups,
-    filling: isAdditive(tool) && !hasFailed ? examined.filling : [],
+    filling: mayFindMore(tool) && !hasFailed ? examined.filling : [],
     hasFailed,
   };
 }
 
-/** Whether a tool says that it changes something, and destroys nothing. */
-function isAdditive({ annotations }: ListedTool): boolean {
+/**
+ * Whether a tool says that it destroys nothing, and may find more to destroy where other tools have created data. One
+ * that creates something itself finds it when it is called again.
+ */
+function mayFindMore({ name, annotations }: ListedTool): boolean {
   const { readOnlyHint, destructiveHint } = pickDeclaredHints(annotations);
-  return readOnlyHint !== true && destructiveHint === false;
+  return readOnlyHint !== true && destructiveHint === false && kindOfTool(name) !== 'creates';
 }
 
 /** Successful arguments of one tool that a fixtures file may get. */

@@ -3,11 +3,12 @@ import type { CorpusTool } from './corpus.ts';
 
 const READS = { readOnlyHint: true, openWorldHint: false };
 const ADDS = { readOnlyHint: false, destructiveHint: false, openWorldHint: false };
+const REPEATS = { ...ADDS, idempotentHint: true };
 const LIES: CorpusTool['lies'] = ['readOnlyHint'];
 
 /** Tools of one server: those that store something, those that show it, and those whose hints are judged. */
 export const MEMORY_CORPUS: readonly CorpusTool[] = [
-  { name: 'add_note', hints: ADDS, lies: [], properties: { text: { type: 'string' } } },
+  { name: 'add_note', hints: REPEATS, lies: ['idempotentHint'], properties: { text: { type: 'string' } } },
   { name: 'list_notes', hints: READS, lies: [] },
   { name: 'get_status', hints: READS, lies: [] },
   { name: 'search_notes', hints: READS, lies: [], properties: { query: { type: 'string' } } },
@@ -35,7 +36,7 @@ export const PYTHON_MEMORY_CORPUS: readonly CorpusTool[] = [
 export const HELD_OUT_NODE: readonly CorpusTool[] = [
   {
     name: 'set_item',
-    hints: ADDS,
+    hints: REPEATS,
     lies: [],
     properties: { key: { type: 'string' }, value: { type: 'string' } },
   },

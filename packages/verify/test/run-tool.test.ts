@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '@assay-mcp/kit/result';
 import type { VerdictKind } from '@assay-mcp/kit/verification/verdict';
 import type { SetupCall } from '../src/experiment/explore-tools.ts';
-import { type CalledServer, runTool, type ToolTrials } from '../src/experiment/run-tool.ts';
+import { type CalledServer, runTool } from '../src/experiment/run-tool.ts';
 import { judgeTool } from '../src/judge/judge-tool.ts';
-import type { Observation } from '@assay-mcp/sandbox/observation';
+import type { Observation, StateChange } from '@assay-mcp/sandbox/observation';
 import { answer, created, modified, observation, SEED } from './observations.ts';
 
 const STORE = '/seed/store.json';
@@ -92,42 +92,55 @@ describe('a file that the server changes while it starts', () => {
   });
 });
 
-it('a tool that says that it destroys nothing is also called after other tools have created data', async () => {
-  const calls: string[][] = [];
-  const run = async (filling: readonly SetupCall[]): Promise<ToolTrials> =>
-    runTool({
-      ...{
-        tool: 'tidy',
-        sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
-        variants: [],
-        setups: [[]],
-        filling,
-      },
+describe('a tool that says that it destroys nothing', () => {
+  const filling: readonly SetupCall[] = [{ tool: 'plant', args: {}, values: [] }];
+
+  /** The calls in each server, and the trials. After `plant`, `changes` happens in each server, late. */
+  async function tidied(given: readonly SetupCall[], changes: readonly StateChange[] = []) {
+    const calls: string[][] = [];
+    const { trials } = await runTool({
+      ...{ tool: 'tidy', sets: [{ args: {}, origin: 'fixture', shape: '{}' }], variants: [] },
+      ...{ setups: [[]], filling: given, seed: SEED, startTargets: new Set<string>() },
       pace: { controlMs: 1, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
-      ...{ seed: SEED, startTargets: new Set<string>() },
       openServer: () => {
         const own: string[] = [];
         calls.push(own);
-        return Promise.resolve(
-          ok({
-            ...scripted({ called: [] }),
-            call: (name) => Promise.resolve({ answer: (own.push(name), answer()) }),
-          }),
-        );
+        const call: CalledServer['call'] = (name) => {
+          own.push(name);
+          return Promise.resolve({ answer: answer() });
+        };
+        let observations = 0;
+        const observe = (): Promise<Observation> => {
+          observations += 1;
+          return Promise.resolve(observation(own[0] === 'plant' && observations === 3 ? { changes } : {}));
+        };
+        return Promise.resolve(ok({ ...scripted({ called: [] }), call, observe }));
       },
       endWithoutCall: () => Promise.resolve(undefined),
       limits: { first: pLimit(1), again: pLimit(1) },
       signal: new AbortController().signal,
     });
-  expect((await run([{ tool: 'plant', args: {}, values: [] }])).trials).toHaveLength(2);
-  expect(calls).toHaveLength(2);
-  expect(calls).toEqual(
-    expect.arrayContaining([
-      ['tidy', 'tidy'],
-      ['plant', 'tidy'],
-    ]),
-  );
-  expect((await run([])).trials).toHaveLength(1);
+    return { calls, trials };
+  }
+
+  it('is also called after other tools have created data', async () => {
+    const { calls, trials } = await tidied(filling);
+    expect(trials).toHaveLength(2);
+    expect(calls).toHaveLength(2);
+    expect(calls).toEqual(
+      expect.arrayContaining([
+        ['tidy', 'tidy'],
+        ['plant', 'tidy'],
+      ]),
+    );
+    expect((await tidied([])).trials).toHaveLength(1);
+  });
+
+  it('is compared there with a server in which it is not called', async () => {
+    const { calls, trials } = await tidied(filling, [FROM_START]);
+    expect(calls).toContainEqual(['plant']);
+    expect(trials.at(-1)?.control.changes).toEqual([FROM_START]);
+  });
 });
 
 function nothing(times: number): readonly Partial<Observation>[] {

@@ -182,10 +182,10 @@ function optionsOf(schema: JsonObject, name: string, given: Place): readonly Gen
   const stated = statedValues(schema).map((value) => ({ value, origin: 'example' as const }));
   const { enum: values } = schema;
   if (Array.isArray(values) && values.length > 0)
-    return [...stated, ...easiestFirst(values).map((value) => ({ value, origin: 'example' as const }))].slice(
-      0,
-      MAX_OPTIONS,
-    );
+    return [
+      ...stated,
+      ...easiestFirst<unknown>(values).map((value) => ({ value, origin: 'example' as const })),
+    ].slice(0, MAX_OPTIONS);
   if (Object.hasOwn(schema, 'const')) return stated;
   if (type === 'boolean') return [...stated, ...booleans(name)];
   const chained = chainedValues(name, type, given);

@@ -99,13 +99,21 @@ async function runWithSetups(run: ToolRun): Promise<ToolTrials> {
   return last;
 }
 
-/** What one call with the first set does where other tools have created data. */
+/**
+ * What one call with the first set does where other tools have created data. What happens there without the call is part
+ * of its control, since it may be a late effect of their calls.
+ */
 async function callWithMoreData(run: ToolRun): Promise<Trial | undefined> {
   const { filling: setup, pace, signal } = run;
   const [set] = run.sets;
   if (setup.length === 0 || set === undefined) return undefined;
   const filled = { ...run, setup, pace: { ...pace, repeats: 1 } };
-  return run.limits.again(() => (signal.aborted ? undefined : inFreshWorld(set, filled)));
+  return run.limits.again(async () => {
+    const trial = signal.aborted ? undefined : await inFreshWorld(set, filled);
+    if (trial === undefined || !hasSucceeded(trial) || !hasChanged(trial, run)) return trial;
+    const idle = await watchWithoutCall(filled);
+    return idle && { ...trial, control: joinObservations(trial.control, idle) };
+  });
 }
 
 export function hasSucceeded({ calls }: Pick<Trial, 'calls'>): boolean {
@@ -228,12 +236,42 @@ async function inFreshWorld(set: ArgumentSet, run: PreparedRun): Promise<Trial |
   if (!opened.ok) return undefined;
   try {
     const replace = await prepareServer(opened.value, run.setup, run);
-    const pace = { ...run.pace, startMs: 2 * startPace(run).startMs, settleMs: run.pace.lateMs };
     const pending = new Set(run.startTargets);
+    const pace = slowPace(run);
     return await runTrial(opened.value, replace(set), { ...run, pace, pending, isLast: true });
   } finally {
     await opened.value.close();
   }
+}
+
+function slowPace(run: PreparedRun): Pace {
+  return { ...run.pace, startMs: 2 * startPace(run).startMs, settleMs: run.pace.lateMs };
+}
+
+/** What happens in a new server in at least the time of `inFreshWorld`, without a call. Undefined if it does not start. */
+async function watchWithoutCall(run: PreparedRun): Promise<Observation | undefined> {
+  const opened = await run.openServer();
+  if (!opened.ok) return undefined;
+  const sandboxed = opened.value;
+  try {
+    await prepareServer(sandboxed, run.setup, run);
+    const waiting = { ...run, pace: slowPace(run), pending: new Set(run.startTargets) };
+    const observe = (): Promise<Observation> => observed(sandboxed, waiting);
+    const control = await controlWindow(observe, sandboxed.openMs, waiting);
+    await pause(3 * run.pace.lateMs, run.signal);
+    return joinObservations(control, await observe());
+  } finally {
+    await sandboxed.close();
+  }
+}
+
+export function joinObservations(one: Observation, other: Observation): Observation {
+  return {
+    ...one,
+    changes: [...one.changes, ...other.changes],
+    events: [...one.events, ...other.events],
+    network: [...one.network, ...other.network],
+  };
 }
 
 interface TrialRun extends PreparedRun {

@@ -8,7 +8,7 @@ import type { Observation } from '@assay-mcp/sandbox/observation';
 import type { UnobservedReason } from '@assay-mcp/kit/verification/verdict';
 import type { SetupCall } from './explore-tools.ts';
 import { prepareServer } from './prepare-server.ts';
-import { type CalledServer, controlWindow, type ServerRun, startPace } from './run-tool.ts';
+import { type CalledServer, controlWindow, joinObservations, type ServerRun, startPace } from './run-tool.ts';
 
 export interface WatchedTool {
   readonly name: string;
@@ -105,7 +105,8 @@ async function watchApart(tools: readonly WatchedTool[], shared: SharedTrial, ru
   const trials = [...first, ...second].flatMap(({ group, trial }) => {
     const [tool] = group;
     if (tool === undefined || group.length > 1 || trial === undefined) return [];
-    const control = idle?.trial === undefined ? trial.control : joined(trial.control, idle.trial.late);
+    const control =
+      idle?.trial === undefined ? trial.control : joinObservations(trial.control, idle.trial.late);
     return [[tool.name, { ...trial, control }] as const];
   });
   return {
@@ -217,13 +218,4 @@ async function watch(
   } finally {
     await sandboxed.close();
   }
-}
-
-function joined(one: Observation, other: Observation): Observation {
-  return {
-    ...one,
-    changes: [...one.changes, ...other.changes],
-    events: [...one.events, ...other.events],
-    network: [...one.network, ...other.network],
-  };
 }
