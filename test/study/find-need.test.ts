@@ -28,6 +28,7 @@ it.each([
   ['Please re-authenticate with the garden.', 'key'],
   ['Failed to parse URL from undefined/beds/1', 'key'],
   ['exec: "rake": executable file not found in $PATH', 'program'],
+  ['Could not locate the bindings file. Tried: /tmp/a.node', 'program'],
   ['spawn rake ENOENT', 'program'],
   ['/bin/sh: 1: rake: not found', 'program'],
   ["browserType.launch: Executable doesn't exist at /root/x", 'program'],
@@ -50,13 +51,14 @@ it('a tool that asks for another one lacks what that one lacks', () => {
   const others = [
     reportOf('Bed 7 not found', [], 'water_bed'),
     reportOf('No water. Call create_bed first.', [], 'list_plants'),
+    reportOf('请先使用 create_bed 工具', [], 'name_plants'),
     reportOf('Row 7 not found', [], 'prune_row'),
   ];
   const creates = (answer: string): ReadonlyMap<string, unknown> =>
     findNeeds([reportOf(answer, [], 'create_bed'), ...others]);
   const lacks = 'program';
   expect(Object.fromEntries(creates('spawn rake ENOENT'))).toEqual({
-    ...{ create_bed: lacks, water_bed: lacks, list_plants: lacks },
+    ...{ create_bed: lacks, water_bed: lacks, list_plants: lacks, name_plants: lacks },
   });
   expect(creates('name is required').size).toBe(0);
 });

@@ -23,6 +23,8 @@ const BY_ANSWER: readonly (readonly [Need, RegExp])[] = [
     'program',
     /\bspawn \S+ ENOENT\b|\bcommand not found\b|\bsh: (?:\d+: )?\S+: not found\b|Executable doesn't exist|exit code 127|executable file not found in \$PATH/,
   ],
+  // What an install script would have built.
+  ['program', /Could not locate the bindings file|Cannot find module '[^']{1,200}\.node'/],
   ['program', /\b(?:chrome|chromium|browser)\b.{0,60}\bnot (?:found|installed)/i],
 ];
 
@@ -62,7 +64,9 @@ function listPrerequisites(text: string, failed: string, names: readonly string[
       kindOfTool(name) === 'creates' &&
       nounsOfTool(name).includes(noun),
   );
-  return [...findPrerequisites(text, failed, names), ...creating];
+  // Whatever the language of the text.
+  const named = names.filter((name) => name !== failed && name.includes('_') && text.includes(name));
+  return [...findPrerequisites(text, failed, names), ...named, ...creating];
 }
 
 function listAnswers({
