@@ -303,13 +303,11 @@ async function verify(
     return trials;
   };
   const tried = Promise.all(planned.map(runOne));
-  const watchRun = {
-    ...{ ...run, watchMs: WATCH_MS, background: background.targets },
-    parallel: parallelWaits(),
-  };
+  const { idle, creatingCalls } = examined;
+  const waiting = { watchMs: WATCH_MS, background: background.targets, parallel: parallelWaits() };
   const [trials, { trials: alone, unwatched }, inMemory] = await Promise.all([
     tried,
-    watchReadOnly(planned, { ...watchRun, idle: examined.idle, filling: examined.filling }, tried),
+    watchReadOnly(planned, { ...run, ...waiting, idle, creatingCalls }, tried),
     findMemoryChanges(planned.map(toCallable), run),
   ]);
   const tools = planned.map((tool, at) => {
@@ -378,7 +376,7 @@ function progressOf({ onProgress }: VerifyRequest, total: number): (tool: string
   return (tool) => onProgress({ done: (done += 1), total, tool });
 }
 
-interface PlannedTool extends ListedTool, Pick<ToolRun, 'sets' | 'variants' | 'setups' | 'filling'> {
+interface PlannedTool extends ListedTool, Pick<ToolRun, 'sets' | 'variants' | 'setups' | 'creatingCalls'> {
   /** Whether all calls failed while arguments were sought. */
   readonly hasFailed: boolean;
 }
@@ -424,7 +422,7 @@ function planOf(
   const { name, inputSchema } = tool;
   const fixture = fixtures.tools.get(name);
   if (fixture?.skip !== undefined)
-    return { ...tool, sets: [], variants: [], setups: [[]], filling: [], hasFailed: false };
+    return { ...tool, sets: [], variants: [], setups: [[]], creatingCalls: [], hasFailed: false };
   const own = fixture?.calls ?? [];
   const real = recorded.get(name) ?? [];
   const { sets: found = [], setups = [[]], attempts = [] } = examined.explored.get(name) ?? {};
@@ -445,7 +443,7 @@ function planOf(
     sets,
     variants,
     setups,
-    filling: mayFindMore(tool) && !hasFailed ? examined.filling : [],
+    creatingCalls: mayFindMore(tool) && !hasFailed ? examined.creatingCalls : [],
     hasFailed,
   };
 }

@@ -51,7 +51,7 @@ async function verdictIn(...scripts: readonly Script[]): Promise<VerdictKind> {
     sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
     variants: [],
     setups: [[]],
-    filling: [],
+    creatingCalls: [],
     pace: { controlMs: 1, startMs: 5, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
     ...{ seed: SEED, startTargets },
     openServer: () => {
@@ -93,14 +93,14 @@ describe('a file that the server changes while it starts', () => {
 });
 
 describe('a tool that says that it destroys nothing', () => {
-  const filling: readonly SetupCall[] = [{ tool: 'plant', args: {}, values: [] }];
+  const creatingCalls: readonly SetupCall[] = [{ tool: 'plant', args: {}, values: [] }];
 
   /** The calls in each server, and the trials. After `plant`, `changes` happens in each server, late. */
   async function tidied(given: readonly SetupCall[], changes: readonly StateChange[] = []) {
     const calls: string[][] = [];
     const { trials } = await runTool({
       ...{ tool: 'tidy', sets: [{ args: {}, origin: 'fixture', shape: '{}' }], variants: [] },
-      ...{ setups: [[]], filling: given, seed: SEED, startTargets: new Set<string>() },
+      ...{ setups: [[]], creatingCalls: given, seed: SEED, startTargets: new Set<string>() },
       pace: { controlMs: 1, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
       openServer: () => {
         const own: string[] = [];
@@ -124,7 +124,7 @@ describe('a tool that says that it destroys nothing', () => {
   }
 
   it('is also called after other tools have created data', async () => {
-    const { calls, trials } = await tidied(filling);
+    const { calls, trials } = await tidied(creatingCalls);
     expect(trials).toHaveLength(2);
     expect(calls).toHaveLength(2);
     expect(calls).toEqual(
@@ -137,7 +137,7 @@ describe('a tool that says that it destroys nothing', () => {
   });
 
   it('is compared there with a server in which it is not called', async () => {
-    const { calls, trials } = await tidied(filling, [FROM_START]);
+    const { calls, trials } = await tidied(creatingCalls, [FROM_START]);
     expect(calls).toContainEqual(['plant']);
     expect(trials.at(-1)?.control.changes).toEqual([FROM_START]);
   });

@@ -66,7 +66,7 @@ async function watch(
     {
       pace: { controlMs: 1, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
       ...{ seed: SEED, startTargets: new Set(), background: new Set(['/seed/usual']), watchMs: 1 },
-      ...{ parallel: 1, signal, idle, filling: [] },
+      ...{ parallel: 1, signal, idle, creatingCalls: [] },
       openServer: () => {
         const called: string[] = [];
         servers.push(called);

@@ -35,7 +35,7 @@ export class Draft {
     this.#included = new Set(adjustments.included);
     this.#omitted = new Set(adjustments.omitted);
     this.context = context;
-    this.leaves = leavesOf(args);
+    this.leaves = listLeaves(args);
     const { properties } = resolveSchema(inputSchema, inputSchema);
     this.names = [
       ...new Set([...Object.keys(isJsonObject(properties) ? properties : {}), ...Object.keys(args)]),
@@ -118,7 +118,7 @@ export class Draft {
   }
 }
 
-function leavesOf(args: JsonObject): ReadonlyMap<string, unknown> {
+function listLeaves(args: JsonObject): ReadonlyMap<string, unknown> {
   const leaves = new Map<string, unknown>();
   const visit = (value: unknown, path: string, depth: number): void => {
     if (depth > 5 || leaves.size > 200) return;

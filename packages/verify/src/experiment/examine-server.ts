@@ -44,7 +44,7 @@ export interface Examined {
   readonly context: ArgumentContext;
   readonly explored: ReadonlyMap<string, ExploredTool>;
   /** Calls after which there is data. */
-  readonly filling: readonly SetupCall[];
+  readonly creatingCalls: readonly SetupCall[];
   readonly background: Background;
   /** Time in ms after its first list during which it is still starting. */
   readonly startMs: number;
@@ -80,41 +80,42 @@ export function openServer({
 
 /** Lists the tools of a server, watches it without a call, and in another process finds arguments for them. */
 export async function examineServer(setting: Setting): Promise<Result<Examined, SandboxedServerFault>> {
-  const [watched, called] = await Promise.allSettled([openServer(setting), openServer(setting)]);
-  const opened = [watched, called].flatMap((one) =>
-    one.status === 'fulfilled' && one.value.ok ? [one.value.value] : [],
-  );
+  const open = (): ReturnType<typeof openServer> =>
+    openServer(setting).catch((error: unknown) => err(toFault(error)));
+  const [watched, called] = await Promise.all([open(), open()]);
   let idle: SandboxedServer | undefined;
   try {
-    for (const one of [watched, called]) {
-      if (one.status === 'rejected') throw one.reason;
-      if (!one.value.ok) return one.value;
-    }
-    const [first, second] = opened;
-    if (first === undefined || second === undefined) throw new Error('it does not start twice');
-    const [{ starting, startMs, idle: withoutCall }, { tools: explored, knowledge, filling }] =
-      await Promise.all([watchStart(first, setting), explore(second, setting)]);
-    idle = first;
-    const { mechanisms, missing } = first.sandbox;
+    if (!watched.ok) return watched;
+    if (!called.ok) return called;
+    const sandboxed = watched.value;
+    const [{ starting, startMs, idle: withoutCall }, { tools: explored, knowledge, creatingCalls }] =
+      await Promise.all([watchStart(sandboxed, setting), explore(called.value, setting)]);
+    idle = sandboxed;
+    const { mechanisms, missing } = sandboxed.sandbox;
     return ok({
-      ...first.serverVersion,
-      tools: first.tools,
+      ...sandboxed.serverVersion,
+      tools: sandboxed.tools,
       context: { ...seedContextOf(setting), knowledge },
       explored,
-      filling,
+      creatingCalls,
       background: collectBackground(starting, withoutCall, { seed: setting.seedPath }),
       startMs,
       mechanisms,
       missing,
-      withheld: first.withheld,
+      withheld: sandboxed.withheld,
       hosts: listHosts([...starting, withoutCall]),
       idle,
     });
   } catch (error) {
-    return err({ code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) });
+    return err(toFault(error));
   } finally {
-    for (const one of opened) if (one !== idle) await one.close();
+    for (const opened of [watched, called])
+      if (opened.ok && opened.value !== idle) await opened.value.close();
   }
+}
+
+function toFault(error: unknown): SandboxedServerFault {
+  return { code: 'SERVER_FAILED', message: error instanceof Error ? error.message : String(error) };
 }
 
 async function watchStart(

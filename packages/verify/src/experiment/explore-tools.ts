@@ -1,4 +1,5 @@
 import { serializeCanonical } from '@assay-mcp/kit/canonical-json';
+import { pickDeclaredHints } from '@assay-mcp/kit/hint';
 import type { JsonObject } from '@assay-mcp/kit/json-object';
 import { pause } from '@assay-mcp/kit/platform/pause';
 import {
@@ -62,7 +63,7 @@ export interface Explored {
   readonly tools: ReadonlyMap<string, ExploredTool>;
   readonly knowledge: Knowledge;
   /** The last successful calls that may have created data, without those of tools that say that they only read. */
-  readonly filling: readonly SetupCall[];
+  readonly creatingCalls: readonly SetupCall[];
 }
 
 const MAX_ROUNDS = 5;
@@ -170,14 +171,14 @@ class Exploration {
     const tools = this.#states.map((state) => [state.tool.name, this.#explored(state)] as const);
     const readOnly = new Set(
       this.#run.tools.flatMap(({ name, annotations }) =>
-        annotations['readOnlyHint'] === true ? [name] : [],
+        pickDeclaredHints(annotations).readOnlyHint === true ? [name] : [],
       ),
     );
-    const filling = this.#listChanging()
+    const creatingCalls = this.#listChanging()
       .flatMap((at) => this.#calls[at] ?? [])
       .filter(({ tool }) => !readOnly.has(tool))
       .slice(-MAX_SETUP);
-    return { tools: new Map(tools), knowledge: this.#knowledge, filling };
+    return { tools: new Map(tools), knowledge: this.#knowledge, creatingCalls };
   }
 
   get #isOver(): boolean {

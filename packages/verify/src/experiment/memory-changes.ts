@@ -79,6 +79,7 @@ async function findSuspects(
     return readViews(stable, context);
   };
   for (const tool of tools) {
+    if (context.run.signal.aborted || context.server.hasEnded) break;
     if (tool.isIdempotent && (await callSets(tool, context))) before = await show();
     if (!(await callSets(tool, context))) continue;
     const after = await show();
@@ -202,10 +203,14 @@ async function callSets(
   { name, sets, isReadOnly }: CallableTool,
   { server, run }: ServerContext,
 ): Promise<boolean> {
-  const chosen = isReadOnly ? sets.slice(0, 2).flatMap((set) => [set, set]) : sets.slice(0, 1);
-  const answers = [];
-  for (const { args } of chosen) answers.push(await callTool(server, run, { name, args }));
-  return answers.some(({ answer }) => isSuccess(answer));
+  let hasSucceeded = false;
+  for (const { args } of sets.slice(0, isReadOnly ? 2 : 1)) {
+    const { answer } = await callTool(server, run, { name, args });
+    if (!isSuccess(answer)) continue;
+    hasSucceeded = true;
+    if (isReadOnly) await callTool(server, run, { name, args });
+  }
+  return hasSucceeded;
 }
 
 /** The answers of tools that answered the same several times. */

@@ -50,7 +50,7 @@ export interface ToolRun extends ServerRun {
   /** Calls that precede those of the tool, in alternatives: the next is tried if no call succeeds. At least one. */
   readonly setups: readonly (readonly SetupCall[])[];
   /** Calls of other tools after which there is more that this one could destroy. It is then also called after these. */
-  readonly filling: readonly SetupCall[];
+  readonly creatingCalls: readonly SetupCall[];
   /** What the server does when it is asked to end and no tool was called. Undefined if it does not start. */
   readonly endWithoutCall: () => Promise<Observation | undefined>;
   readonly limits: RunLimits;
@@ -76,15 +76,13 @@ export interface ToolTrials {
 }
 
 /**
- * Calls a tool with its arguments, with the first setup after which a call succeeds. Another setup is no help to a tool
- * that does not answer in time.
+ * Calls a tool with its arguments, with the first setup after which a call succeeds. A tool that does not answer in time
+ * is not called again with another setup.
  */
 export async function runTool(run: ToolRun): Promise<ToolTrials> {
-  const filled = callWithMoreData(run);
-  // A rejection is thrown below.
-  filled.catch(() => undefined);
-  const last = await runWithSetups(run);
-  const trial = await filled;
+  const both = [runWithSetups(run), callWithMoreData(run)] as const;
+  await Promise.allSettled(both);
+  const [last, trial] = await Promise.all(both);
   if (trial === undefined || !hasSucceeded(trial) || !last.trials.some(hasSucceeded)) return last;
   return { ...last, trials: [...last.trials, trial] };
 }
@@ -104,14 +102,14 @@ async function runWithSetups(run: ToolRun): Promise<ToolTrials> {
  * of its control, since it may be a late effect of their calls.
  */
 async function callWithMoreData(run: ToolRun): Promise<Trial | undefined> {
-  const { filling: setup, pace, signal } = run;
+  const { creatingCalls: setup, pace, signal } = run;
   const [set] = run.sets;
   if (setup.length === 0 || set === undefined) return undefined;
-  const filled = { ...run, setup, pace: { ...pace, repeats: 1 } };
+  const withData = { ...run, setup, pace: { ...pace, repeats: 1 } };
   return run.limits.again(async () => {
-    const trial = signal.aborted ? undefined : await inFreshWorld(set, filled);
+    const trial = signal.aborted ? undefined : await inFreshWorld(set, withData);
     if (trial === undefined || !hasSucceeded(trial) || !hasChanged(trial, run)) return trial;
-    const idle = await watchWithoutCall(filled);
+    const idle = await watchWithoutCall(withData);
     return idle && { ...trial, control: joinObservations(trial.control, idle) };
   });
 }

@@ -32,7 +32,7 @@ export interface WatchRun extends ServerRun {
   /** Number of servers that may run at once. */
   readonly parallel: number;
   /** Calls that precede those of every tool, after which there is data. */
-  readonly filling: readonly SetupCall[];
+  readonly creatingCalls: readonly SetupCall[];
   /** A server whose start is over, in which the tools are called together first. It is closed. */
   readonly idle?: CalledServer | undefined;
 }
@@ -159,8 +159,8 @@ function collectTargets(seen: readonly Observation[], { seed, background }: Watc
 }
 
 /** The calls that precede those of tools, each once. */
-function listSetup(tools: readonly WatchedTool[], { filling }: WatchRun): readonly SetupCall[] {
-  return [...new Set([...tools.flatMap(({ setup }) => setup), ...filling])];
+function listSetup(tools: readonly WatchedTool[], { creatingCalls }: WatchRun): readonly SetupCall[] {
+  return [...new Set([...tools.flatMap(({ setup }) => setup), ...creatingCalls])];
 }
 
 /**
