@@ -125,6 +125,16 @@ beforeAll(async () => {
     env: LOOPBACK,
   });
   ({ assay } = served);
+  // On a slow machine, a module may not load in time, and is loaded again.
+  const { client } = await served.meet('modern');
+  await until(
+    'both modules are served',
+    async () => {
+      const names = new Set((await client.listTools()).tools.map(({ name }) => name));
+      return names.has('greet') && names.has('leave') ? true : undefined;
+    },
+    60_000,
+  );
 });
 
 describe('functions', () => {

@@ -6,6 +6,9 @@ import { at, listAt, parseJson, type Json } from '../support/json.ts';
 import { initializeOf } from '../support/legacy.ts';
 import { fixture, MAIN, tempDir, writeConfig } from '../support/paths.ts';
 
+/** Tools of the servers below. */
+const TOOL_COUNT = 15;
+
 /** `assay stdio` whose stderr is not read until `readLog` is called. */
 function openUnread() {
   // Together they may log far more than the pipe and the buffer can hold.
@@ -60,12 +63,15 @@ describe('assay stdio with an unread stderr that a server fills', () => {
   it('keeps responding, and reports dropped lines once its stderr is read', async () => {
     const assay = openUnread();
     assay.initialize();
-    await until('its server is there', async () =>
-      listAt(await assay.ask('tools/list'), 'result', 'tools').length > 0 ? true : undefined,
+    await until(
+      'its servers are there',
+      async () =>
+        listAt(await assay.ask('tools/list'), 'result', 'tools').length === TOOL_COUNT ? true : undefined,
+      60_000,
     );
     // In this time, far more is written than the pipe and the buffer can hold.
     for (let time = 0; time < 20; time += 1) {
-      expect(at(await assay.ask('tools/list'), 'result', 'tools')).toHaveLength(15);
+      expect(at(await assay.ask('tools/list'), 'result', 'tools')).toHaveLength(TOOL_COUNT);
       await sleep(100);
     }
     const losses = assay.readLog();
