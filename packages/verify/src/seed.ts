@@ -39,8 +39,9 @@ const TEXTS: Readonly<Record<string, string>> = {
   'docs/guide.md': '# Guide\n\nSee the page. A note.\n',
   'docs/todo.txt': 'water the garden  \nA note.\n',
   'page.html':
-    '<!doctype html>\n<html lang="en"><head><title>A page</title></head><body><p>A note.</p></body></html>\n',
+    '<!doctype html>\n<html lang="en"><head><title>A page</title></head><body><p>A note.</p><a href="page.md">A page</a></body></html>\n',
   'script.js': '// A note.\nfunction add(one, other) {\n  return one + other;\n}\nconsole.log(add(1, 2));\n',
+  '.env': 'NAME=apple\nPRICE=2\nTEXT="A note."\n',
   'settings.yaml': 'name: apple\nprice: 2\ntext: A note.\n',
   'page.drawio':
     '<mxfile><diagram id="1" name="Page-1"><mxGraphModel><root><mxCell id="0"/><mxCell id="1" parent="0"/>' +
@@ -158,7 +159,7 @@ export async function prepareSeed(from: string | undefined): Promise<Seed> {
       .filter(isWanted)
       .map(({ parentPath, name }) => join(parentPath, name).slice(folder.length + 1))
       .filter((path) => path !== '.git' && !path.startsWith('.git/'))
-      .sort()
+      .sort((one, other) => compareHidden(one, other) || (one < other ? -1 : 1))
       .slice(0, MAX_LISTED);
   return {
     folder,
@@ -166,6 +167,11 @@ export async function prepareSeed(from: string | undefined): Promise<Seed> {
     folders: names((entry) => entry.isDirectory()),
     remove: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** Hidden files come last: a tool that takes any file gets another one. */
+function compareHidden(one: string, other: string): number {
+  return Number(one.startsWith('.')) - Number(other.startsWith('.'));
 }
 
 async function writeDefaults(folder: string): Promise<void> {

@@ -407,10 +407,10 @@ function toWatched({ name, sets, setups }: PlannedTool): WatchedTool {
   return { name, sets: sets.slice(0, 1), setup: setups[0] ?? [] };
 }
 
-function toCallable({ name, annotations, sets }: PlannedTool): CallableTool {
+function toCallable({ name, annotations, sets, variants }: PlannedTool): CallableTool {
   const { readOnlyHint, idempotentHint } = pickDeclaredHints(annotations);
   const isReadOnly = readOnlyHint === true;
-  return { name, isReadOnly, isIdempotent: !isReadOnly && idempotentHint === true, sets };
+  return { name, isReadOnly, isIdempotent: !isReadOnly && idempotentHint === true, sets, variants };
 }
 
 /** How a tool is called. Not at all if it must not be. */

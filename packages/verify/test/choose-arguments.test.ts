@@ -66,6 +66,13 @@ it('an id is taken from an earlier result', () => {
   });
 });
 
+it('two ids of one kind are different ones that exist', () => {
+  const ids = object({ keep_id: { type: 'integer' }, duplicate_id: { type: 'integer' } });
+  expect(chosen(ids, { name: 'merge_users' })[0]).toMatchObject({ args: { keep_id: 41, duplicate_id: 42 } });
+  const ends = object({ from_user_id: { type: 'integer' }, to_user_id: { type: 'integer' } });
+  expect(chosen(ends)[0]).toMatchObject({ args: { from_user_id: 41, to_user_id: 42 } });
+});
+
 it('a path points to seed data of the kind that the tool reads', () => {
   const path = object({ path: { type: 'string' } });
   expect(chosen(path, { name: 'read_json' })[0]).toMatchObject({ args: { path: '/seed/data.json' } });

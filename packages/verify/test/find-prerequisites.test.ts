@@ -5,6 +5,7 @@ const TOOLS = ['init', 'open_garden', 'garden_connect', 'create_bed', 'close_bed
 
 it.each<[string, string, readonly string[]]>([
   ['a tool by its whole name', 'Call create_bed first.', ['create_bed']],
+  ['a tool that a request in Chinese names', '请先调用 create_bed', ['create_bed']],
   ['a tool of one word', 'Please run `init` before any other tool', ['init']],
   ['a tool by its last words', 'Not ready: use connect to start', ['garden_connect']],
   [

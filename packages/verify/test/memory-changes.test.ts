@@ -9,21 +9,32 @@ const TOOLS: readonly CallableTool[] = ['list_notes', 'check_notes'].map((name) 
   isReadOnly: true,
   isIdempotent: false,
   sets: ARGS,
+  variants: [],
 }));
-const IDEMPOTENT = { name: 'water_plant', isReadOnly: false, isIdempotent: true, sets: ARGS };
+const IDEMPOTENT = {
+  ...{ name: 'water_plant', isReadOnly: false, isIdempotent: true },
+  ...{ sets: ARGS, variants: [] },
+};
+
+type Notes = (calls: readonly string[]) => string;
 
 /** The tools after whose calls `list_notes` shows other data. `notes`: what it shows, given the calls so far. */
-async function contradicted(
-  notes: (calls: readonly string[]) => string,
-  tools = TOOLS,
-): Promise<readonly string[]> {
+async function contradicted(notes: Notes, tools = TOOLS): Promise<readonly string[]> {
+  return [...(await findChanges(notes, tools)).keys()];
+}
+
+async function argumentsThatChange(notes: Notes, tools = TOOLS): Promise<readonly unknown[]> {
+  return [...(await findChanges(notes, tools)).values()].flat().map(({ args }) => args);
+}
+
+function findChanges(notes: Notes, tools: readonly CallableTool[]): ReturnType<typeof findMemoryChanges> {
   const openServer = (): CalledServer => {
     const calls: string[] = [];
     return {
       hasEnded: false,
       openMs: 0,
-      call: (name) => {
-        calls.push(name);
+      call: (name, args) => {
+        calls.push([name, ...Object.values(args)].join(' '));
         const result = { content: [{ type: 'text', text: notes(calls) }] };
         return Promise.resolve({ answer: { kind: 'result', isError: false, digest: '', text: '' }, result });
       },
@@ -32,12 +43,11 @@ async function contradicted(
       close: () => Promise.resolve(),
     };
   };
-  const found = await findMemoryChanges(tools, {
+  return findMemoryChanges(tools, {
     pace: { controlMs: 0, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
     ...{ seed: '', startTargets: new Set(), openServer: () => Promise.resolve(ok(openServer())) },
     signal: new AbortController().signal,
   });
-  return [...found.keys()];
 }
 
 describe('a tool that says that it only reads', () => {
@@ -46,6 +56,18 @@ describe('a tool that says that it only reads', () => {
       await contradicted((calls) => `note ${calls.includes('check_notes') ? 'checked' : 'new'}`),
     ).toEqual(['check_notes']);
     expect(await contradicted(() => 'note new')).toEqual([]);
+  });
+
+  it('is contradicted with the one variant of its arguments after which another tool shows something else', async () => {
+    const variants = ['all', 'new', 'old'].map((which) => ({
+      ...({ args: { which }, origin: 'example', shape: '{}' } as const),
+    }));
+    const tools = TOOLS.map((tool) => (tool.name === 'check_notes' ? { ...tool, variants } : tool));
+    const notes = (calls: readonly string[]): string =>
+      `note${calls.includes('check_notes new') ? ' read' : ''}`;
+    expect(await contradicted(notes, tools)).toEqual(['check_notes']);
+    expect(await argumentsThatChange(notes, tools)).toEqual([{ which: 'new' }]);
+    expect(await contradicted(() => 'note', tools)).toEqual([]);
   });
 
   // Readings pass as time does. New servers repeat what happens some time after their start.

@@ -149,6 +149,13 @@ it.each<[string, JsonObject, string, JsonObject, JsonObject]>([
     {},
     { sown_date: '2026-01-15', reaped_date: '2026-01-16' },
   ],
+  [
+    'two arguments that must differ',
+    { bed: 'main', other_bed: 'main' },
+    'A bed cannot be joined with itself',
+    { other_bed: { type: 'string', examples: ['main', 'trunk'] } },
+    { bed: 'apple', other_bed: 'trunk' },
+  ],
   ['exact value', { mode: 'a' }, 'Please set mode to "shade".', {}, { mode: 'shade' }],
   ['digits', { height: 'a' }, 'height must contain only digits', {}, { height: '10' }],
   ['letters', { bed: 'a.b' }, 'bed is not valid: use only letters and numbers', {}, { bed: 'apple' }],

@@ -16,7 +16,7 @@ export function findPrerequisites(text: string, failed: string, tools: readonly 
 
 /** Words without which a text that names tools only suggests them, such as one that lists all there are. */
 const ASKS =
-  /\b(?:first|before|call|use|using|run|try|please|must|need|needs|via|with|not (?:yet )?\w{1,20}ed|no (?:active|current|open))\b/i;
+  /\b(?:first|before|call|use|using|run|try|please|must|need|needs|via|with|not (?:yet )?\w{1,20}ed|no (?:active|current|open))\b|请|先|需要|使用|调用|まず|してください|먼저/i;
 
 /** Tools whose whole names are in the text, or whose last words follow a request to call them: "Call init first". */
 function findNamed(text: string, tools: readonly string[]): readonly string[] {

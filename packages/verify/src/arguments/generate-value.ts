@@ -3,6 +3,7 @@ import { isJsonObject, type JsonObject } from '@assay-mcp/kit/json-object';
 import { type ArgumentContext, listStrings } from './heuristics.ts';
 import { parsePointerFragment } from '@assay-mcp/kit/json-pointer';
 import { listChoices, listExamples } from './described-values.ts';
+import { ENDS } from './knowledge.ts';
 import { kindOfTool, splitName, toSingular } from './tool-words.ts';
 
 /** The origins of values, most trustworthy first. */
@@ -114,14 +115,37 @@ function generateObject(schema: JsonObject, properties: JsonObject, given: Place
   // An empty object says nothing: a filter needs one condition.
   const least = wanted.length === 0 && depth > 1 ? known.slice(0, 1) : wanted;
   const names = [...new Set([...least, ...extra])].filter((name) => !omitted.has(pathOf(name)));
-  const parts = names.map((name) => {
-    const place = { ...given, path: pathOf(name), siblings: known };
-    return [name, generateValue(properties[name] ?? { type: 'string' }, name, place)] as const;
-  });
+  const parts: (readonly [name: string, part: Generated])[] = [];
+  for (const name of names) {
+    const generate = (variant: number): Generated =>
+      generateValue(properties[name] ?? { type: 'string' }, name, {
+        ...given,
+        ...{ path: pathOf(name), siblings: known, variant },
+      });
+    const first = generate(given.variant);
+    const isRepeated =
+      (first.origin === 'chained' || typeof first.value === 'number') &&
+      parts.some(([other, { value }]) => value === first.value && areOfOneKind(name, other, given));
+    const next = isRepeated ? generate(given.variant + 1) : first;
+    parts.push([name, next.origin === first.origin ? next : first]);
+  }
   return {
     value: Object.fromEntries(parts.map(([name, { value }]) => [name, value])),
     origin: findWeakest(parts.map(([, part]) => part)),
   };
+}
+
+/**
+ * Whether two parameters name two things of one kind, such as `keep_id` and `duplicate_id`, `from` and `to`, but not
+ * `project_id` and `task_id` if both are known.
+ */
+function areOfOneKind(one: string, other: string, { context, tool }: Place): boolean {
+  const [words, others] = [splitName(one), splitName(other)];
+  const rest = words.slice(1).join('_');
+  if (rest === '') return ENDS.has(one.toLowerCase()) && ENDS.has(other.toLowerCase());
+  const find = (name: string): unknown => context.knowledge.find(name, tool)[0]?.known;
+  // Equal values of different kinds were found apart.
+  return rest === others.slice(1).join('_') && find(one) === find(other);
 }
 
 function requiredOf(schema: JsonObject): readonly unknown[] {

@@ -206,6 +206,7 @@ const EXTENSIONS: readonly (readonly [RegExp, string])[] = [
   [/\bpdf\b/, '.pdf'],
   [/\bhtml?\b/, '.html'],
   [/\bya?ml\b/, '.yaml'],
+  [/\b(?:dot)?env\b/, '.env'],
   [/\b(?:code|script|javascript|test|component)\b/, '.js'],
 ];
 

@@ -56,7 +56,10 @@ export class Knowledge {
     const sure: string[] = [];
     const unsure: string[] = [];
     if (MEMBERS.has(last) && own.length > 1) {
-      sure.push(...[noun, toSingular(own.at(-2) ?? '')].flatMap((one) => keysOf(one, last)), ` ${exact}`);
+      const keys = [...[noun, toSingular(own.at(-2) ?? '')].flatMap((one) => keysOf(one, last)), ` ${exact}`];
+      // The `keep_id` of `merge_users` is the id of a user.
+      const ofTool = nounsOfTool(tool).flatMap((one) => keysOf(one, last));
+      sure.push(...(keys.some((key) => this.#values.has(key)) ? keys : ofTool));
       unsure.push(` ${last}`);
     } else if (MEMBERS.has(last)) {
       sure.push(...nounsOfTool(tool).flatMap((one) => keysOf(one, last)));
@@ -105,7 +108,7 @@ const MEMBERS: ReadonlySet<string> = new Set(
 );
 const IDS: ReadonlySet<string> = new Set(['id', 'uuid', 'identifier', 'number']);
 /** The ends of a relation between things that were created before. */
-const ENDS: ReadonlySet<string> = new Set([
+export const ENDS: ReadonlySet<string> = new Set([
   'source',
   'target',
   'from',

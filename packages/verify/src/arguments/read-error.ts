@@ -353,6 +353,21 @@ const mentioned: Rule = (text, draft) => {
   if (name !== undefined && draft.pathOfValueIn(text) === undefined) draft.include(name);
 };
 
+/** `cannot merge a contact with itself`, `a and b must be different`: two arguments have the same value. */
+const different: Rule = (text, draft) => {
+  if (
+    !/\b(?:itself|must (?:be different|differ|not be (?:the same|equal|identical))|(?:cannot|can't|may not) be (?:the same|equal|identical)|(?:are|is) the same|identical|two different|distinct)\b/i.test(
+      text,
+    )
+  )
+    return;
+  const leaves = [...draft.leaves].filter(([, value]) => typeof value !== 'boolean');
+  const repeated = leaves.findLast(([, value], at) =>
+    leaves.slice(0, at).some(([, other]) => other === value),
+  );
+  if (repeated !== undefined) draft.pass(repeated[0]);
+};
+
 /** Another value for the argument that the answer repeats or names. */
 const another: Rule = (text, draft) => {
   const isAbout =
@@ -378,5 +393,6 @@ const RULES: readonly Rule[] = [
   example,
   form,
   mentioned,
+  different,
   another,
 ];

@@ -21,6 +21,8 @@ export interface CallableTool {
   /** Whether it changes something, and says that repeating a call changes nothing more. */
   readonly isIdempotent: boolean;
   readonly sets: readonly ArgumentSet[];
+  /** Other arguments, such as each value of an enumeration. */
+  readonly variants: readonly ArgumentSet[];
 }
 
 const MAX_VIEWS = 8;
@@ -31,6 +33,8 @@ const ROUNDS = 3;
 const REPEATS = 2;
 /** Tools that are called again in new servers at the same time. */
 const MAX_CONFIRMING = 4;
+/** Variants of the arguments with which a tool that only reads is called. */
+const MAX_VARIANTS = 12;
 /** Names of tools that show data. Another one that says that it only reads could itself change what these show. */
 const SHOWS = /^(?:.*[_.\s-])?(?:list|get|show|read|find|search|view|fetch)(?:$|[_.\s-]|[A-Z])/;
 const CREATES = /(?:^|[_.\s-])(?:add|append|create|insert|new|put|register|remember|save|set|store|write)/i;
@@ -59,35 +63,85 @@ export async function findMemoryChanges(
   // What tools change that only read is not mixed with what the others do.
   tested.sort((one, other) => Number(other.isReadOnly) - Number(one.isReadOnly));
   const suspects = await inServer(setting, (context) => findSuspects(tested, context));
-  await runConcurrently(suspects ?? [], MAX_CONFIRMING, async (tool) => {
-    const evidence = await confirmChange(tool, setting);
-    if (evidence !== undefined) found.set(tool.name, evidence);
+  await runConcurrently(suspects ?? [], MAX_CONFIRMING, async (suspect) => {
+    const tool = suspect.isByVariant ? await inServer(setting, findVariant(suspect.tool)) : suspect.tool;
+    const evidence = tool && (await confirmChange(tool, setting));
+    if (evidence !== undefined) found.set(suspect.tool.name, evidence);
   });
   return found;
+}
+
+interface Suspect {
+  readonly tool: CallableTool;
+  /** Whether the others differed only after calls with variants of its arguments. */
+  readonly isByVariant: boolean;
 }
 
 /** Tools after whose calls another one shows something else than before. */
 async function findSuspects(
   tools: readonly CallableTool[],
   context: ServerContext,
-): Promise<readonly CallableTool[]> {
-  const suspects: CallableTool[] = [];
-  let before = await readStableViews(context.views, { ...context, unstable: new Set() });
-  const stable = context.views.filter(({ name }) => before.has(name));
-  const show = async (): Promise<ReadonlyMap<string, AnswerLines>> => {
-    await pause(context.run.pace.roundMs);
-    return readViews(stable, context);
-  };
+): Promise<readonly Suspect[]> {
+  const suspects: Suspect[] = [];
+  const show = await openViews(context);
+  let before = await show();
   for (const tool of tools) {
+    const hasChanged = async (): Promise<boolean> => {
+      const former = before;
+      before = await show();
+      return differsForOthers(tool, former, before);
+    };
     if (context.run.signal.aborted || context.server.hasEnded) break;
     if (tool.isIdempotent && (await callSets(tool, context))) before = await show();
     if (!(await callSets(tool, context))) continue;
-    const after = await show();
-    const others = new Map([...before].filter(([view]) => view !== tool.name));
-    if (firstDifference(others, after) !== undefined) suspects.push(tool);
-    before = after;
+    if (await hasChanged()) suspects.push({ tool, isByVariant: false });
+    else if (tool.isReadOnly && (await callOnce(tool, tool.variants.slice(0, MAX_VARIANTS), context)))
+      if (await hasChanged()) suspects.push({ tool, isByVariant: true });
   }
   return suspects;
+}
+
+/** Finds the variant of the arguments after which the others differ, and returns the tool with it alone. */
+function findVariant(tool: CallableTool): (context: ServerContext) => Promise<CallableTool | undefined> {
+  return async (context) => {
+    const show = await openViews(context);
+    let before = await show();
+    for (const variant of tool.variants.slice(0, MAX_VARIANTS)) {
+      if (!(await callOnce(tool, [variant], context))) continue;
+      const after = await show();
+      if (differsForOthers(tool, before, after)) return { ...tool, sets: [variant], variants: [] };
+      before = after;
+    }
+    return undefined;
+  };
+}
+
+type Views = ReadonlyMap<string, AnswerLines>;
+
+/** A function that reads the views which stay the same while nothing is called. */
+async function openViews(context: ServerContext): Promise<() => Promise<Views>> {
+  const before = await readStableViews(context.views, { ...context, unstable: new Set() });
+  const stable = context.views.filter(({ name }) => before.has(name));
+  return async () => {
+    await pause(context.run.pace.roundMs);
+    return readViews(stable, context);
+  };
+}
+
+function differsForOthers({ name }: CallableTool, before: Views, after: Views): boolean {
+  return firstDifference(new Map([...before].filter(([view]) => view !== name)), after) !== undefined;
+}
+
+/** Calls a tool once with each of the sets. Returns whether a call succeeded. */
+async function callOnce(
+  { name }: CallableTool,
+  sets: readonly ArgumentSet[],
+  { server, run }: ServerContext,
+): Promise<boolean> {
+  let hasSucceeded = false;
+  for (const { args } of sets)
+    hasSucceeded = isSuccess((await callTool(server, run, { name, args })).answer) || hasSucceeded;
+  return hasSucceeded;
 }
 
 function isView({ isReadOnly, name }: CallableTool): boolean {
@@ -217,7 +271,7 @@ async function callSets(
 async function readStableViews(
   views: readonly CallableTool[],
   context: ServerContext & Pick<ProbeOptions, 'unstable'>,
-): Promise<ReadonlyMap<string, AnswerLines>> {
+): Promise<Views> {
   const stable = new Map(await readViews(views, context));
   for (let round = 1; round < ROUNDS; round += 1) {
     await pause(context.run.pace.roundMs);
@@ -235,10 +289,7 @@ async function readStableViews(
   return stable;
 }
 
-async function readViews(
-  views: readonly CallableTool[],
-  { server, run }: ServerContext,
-): Promise<ReadonlyMap<string, AnswerLines>> {
+async function readViews(views: readonly CallableTool[], { server, run }: ServerContext): Promise<Views> {
   const answers = new Map<string, AnswerLines>();
   for (const { name, sets } of views) {
     const [first] = sets;
@@ -251,11 +302,7 @@ async function readViews(
 }
 
 /** `known`: only tools with an answer there are compared. */
-function firstDifference(
-  before: ReadonlyMap<string, AnswerLines>,
-  after: ReadonlyMap<string, AnswerLines>,
-  known: ReadonlyMap<string, AnswerLines> = before,
-): ViewChange | undefined {
+function firstDifference(before: Views, after: Views, known: Views = before): ViewChange | undefined {
   for (const [view, lines] of before) {
     const now = after.get(view);
     if (now === undefined || !known.has(view)) continue;
