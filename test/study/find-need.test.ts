@@ -34,7 +34,13 @@ it.each([
   ["browserType.launch: Executable doesn't exist at /root/x", 'program'],
   ['Bed 7: not found', undefined],
   ['The key of the shed must be a string', undefined],
-  ['connect ECONNREFUSED 127.77.0.1:443', undefined],
+  ['connect ECONNREFUSED 127.77.0.1:443', 'internet'],
+  ['connect ECONNREFUSED 127.0.0.1:443', undefined],
+  ['Error listing beds: fetch failed', 'internet'],
+  ['Request failed with status code 503', 'internet'],
+  ['No auth configured for the garden', 'key'],
+  ['Browser not initialized. Call init() first.', 'program'],
+  ['No connected editors', 'service'],
 ])('%s: %s', (answer, need) => {
   expect(findNeedOf(reportOf(answer))).toBe(need);
 });
@@ -44,7 +50,7 @@ it('a server on this machine is needed by a tool that tried to connect to its po
     { kind: 'local_connection', targets: [target] },
   ];
   expect(findNeedOf(reportOf('fetch failed', connected('127.0.0.1:8080')))).toBe('service');
-  expect(findNeedOf(reportOf('fetch failed', connected('/var/run/nscd/socket')))).toBeUndefined();
+  expect(findNeedOf(reportOf('no answer', connected('/var/run/nscd/socket')))).toBeUndefined();
 });
 
 it('a tool that asks for another one lacks what that one lacks', () => {

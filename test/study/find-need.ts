@@ -17,6 +17,7 @@ const BY_ANSWER: readonly (readonly [Need, RegExp])[] = [
     'key',
     /\b(?:not (?:authenticated|logged in|authorized)|unauthorized|please (?:log ?in|(?:re-?)?authenticate)|authentication required)\b/i,
   ],
+  ['key', /\bno auth(?:entication)? configured\b|\b[a-z]{2,30} (?:is )?not configured\b/i],
   // The address of a server that is a setting.
   ['key', /\bURL\b.{0,20}\bundefined\//],
   [
@@ -25,7 +26,14 @@ const BY_ANSWER: readonly (readonly [Need, RegExp])[] = [
   ],
   // What an install script would have built.
   ['program', /Could not locate the bindings file|Cannot find module '[^']{1,200}\.node'/],
-  ['program', /\b(?:chrome|chromium|browser)\b.{0,60}\bnot (?:found|installed)/i],
+  ['program', /\b(?:chrome|chromium|browser)\b.{0,60}\bnot (?:found|installed|initialized|launched)/i],
+  ['service', /\bno (?:connected|.{1,30} (?:plugin|extension|app|editor) connection)\b/i],
+  // The server reaches the host also without the call, so that the contact is not that of the tool. Host names lead to
+  // 127.77.0.1 in the sandbox, where HTTP requests get 503.
+  [
+    'internet',
+    /\bfetch failed\b|\bECONNREFUSED 127\.77\.|\b(?:ENOTFOUND|EAI_AGAIN|getaddrinfo)\b|\b(?:HTTP|status|code)[ :]{1,3}503\b/,
+  ],
 ];
 
 /** A port of this machine, not the path of a socket. */

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { strToU8, zipSync } from 'fflate';
 import { openDatabase } from '@assay-mcp/kit/platform/sqlite';
+import { PAGE_URL } from '@assay-mcp/sandbox/page-url';
 import { SAMPLES } from './arguments/samples.ts';
 
 /** The seed data on this machine. Sandboxes never change it. */
@@ -38,8 +39,7 @@ const TEXTS: Readonly<Record<string, string>> = {
   'page.md': '# A page\n\nA note.\n',
   'docs/guide.md': '# Guide\n\nSee the page. A note.\n',
   'docs/todo.txt': 'water the garden  \nA note.\n',
-  'page.html':
-    '<!doctype html>\n<html lang="en"><head><title>A page</title></head><body><p>A note.</p><a href="page.md">A page</a></body></html>\n',
+  'page.html': `<!doctype html>\n<html lang="en"><head><title>A page</title></head><body><p>A note.</p><a href="${PAGE_URL}">A page</a></body></html>\n`,
   'script.js': '// A note.\nfunction add(one, other) {\n  return one + other;\n}\nconsole.log(add(1, 2));\n',
   '.env': 'NAME=apple\nPRICE=2\nTEXT="A note."\n',
   'settings.yaml': 'name: apple\nprice: 2\ntext: A note.\n',

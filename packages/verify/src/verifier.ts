@@ -22,7 +22,8 @@ import {
   type ToolTrials,
 } from './experiment/run-tool.ts';
 import type { ListedTool, SandboxedServerFault } from './experiment/sandboxed-server.ts';
-import { type CallableTool, findMemoryChanges } from './experiment/memory-changes.ts';
+import { findMemoryChanges } from './experiment/memory-changes.ts';
+import type { CallableTool } from './experiment/views.ts';
 import { type Watched, type WatchedTool, type WatchRun, watchTools } from './experiment/watch-tools.ts';
 import { type Fixtures, serializeFixtures, NO_FIXTURES, readFixtures, type ToolDraft } from './fixtures.ts';
 import type { FileFault } from './read-json-file.ts';
@@ -408,9 +409,13 @@ function toWatched({ name, sets, setups }: PlannedTool): WatchedTool {
 }
 
 function toCallable({ name, annotations, sets, variants }: PlannedTool): CallableTool {
-  const { readOnlyHint, idempotentHint } = pickDeclaredHints(annotations);
+  const { readOnlyHint, destructiveHint, idempotentHint } = pickDeclaredHints(annotations);
   const isReadOnly = readOnlyHint === true;
-  return { name, isReadOnly, isIdempotent: !isReadOnly && idempotentHint === true, sets, variants };
+  return {
+    ...{ name, isReadOnly, sets, variants },
+    isIdempotent: !isReadOnly && idempotentHint === true,
+    isAdditive: !isReadOnly && destructiveHint === false,
+  };
 }
 
 /** How a tool is called. Not at all if it must not be. */

@@ -69,6 +69,8 @@ it('an id is taken from an earlier result', () => {
 it('two ids of one kind are different ones that exist', () => {
   const ids = object({ keep_id: { type: 'integer' }, duplicate_id: { type: 'integer' } });
   expect(chosen(ids, { name: 'merge_users' })[0]).toMatchObject({ args: { keep_id: 41, duplicate_id: 42 } });
+  const two = object({ user_a: { type: 'integer' }, user_b: { type: 'integer' } });
+  expect(chosen(two, { name: 'swap_users' })[0]).toMatchObject({ args: { user_a: 1, user_b: 2 } });
   const ends = object({ from_user_id: { type: 'integer' }, to_user_id: { type: 'integer' } });
   expect(chosen(ends)[0]).toMatchObject({ args: { from_user_id: 41, to_user_id: 42 } });
 });

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import type { JsonObject } from '@assay-mcp/kit/json-object';
 import { createSet } from '../src/arguments/choose-arguments.ts';
 import { coverSchema } from '../src/arguments/cover-schema.ts';
-import { Knowledge } from '../src/arguments/knowledge.ts';
+import { findValues, Knowledge } from '../src/arguments/knowledge.ts';
 
 const CONTEXT = { folder: '/seed', files: ['/seed/notes.txt'], folders: [], knowledge: new Knowledge() };
 
@@ -59,6 +59,19 @@ it('a tool that takes SQL or a command is also given some that writes', () => {
   expect(sql.some((text) => text.startsWith('DELETE FROM'))).toBe(true);
   const commands = covered({ command: { type: 'string' } }, { command: 'true' }, 'look_around');
   expect(commands).toContainEqual({ command: 'touch /seed/created.txt' });
+});
+
+it('a flag is also tried with each thing that is known', () => {
+  const knowledge = new Knowledge();
+  const listed = { content: [{ type: 'text', text: JSON.stringify([{ id: 3 }, { id: 4 }]) }] };
+  knowledge.learn('list_beds', {}, findValues('list_beds', listed), 1);
+  const properties = { bed_id: { type: 'integer' }, force: { type: 'boolean' } };
+  const base = createSet({ bed_id: 3, force: false }, 'chained');
+  const sets = coverSchema(
+    { name: 'dig_bed', inputSchema: { type: 'object', properties }, base },
+    { ...CONTEXT, knowledge },
+  );
+  expect(sets.map(({ args }) => args)).toContainEqual({ bed_id: 4, force: true });
 });
 
 it('a flag inside an object is tried while the members beside it stay', () => {

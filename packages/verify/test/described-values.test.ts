@@ -17,6 +17,10 @@ it.each<[string, readonly string[]]>([
   ['A size. Default: 10px', ['10px']],
   ['花园。例如：`north`。', ['north']],
   ['顺序。例如：a b c', ['a b c']],
+  ['Five fields, e.g. 0 3 * * *', ['0 3 * * *']],
+  ['A command (e.g. echo hello, or none)', ['echo hello', 'echo']],
+  ['Beet, z. B. Nordbeet; sonst alle', ['Nordbeet']],
+  ['Parcelle, par exemple « P-1 »', ['P-1']],
   ['The garden', []],
   ['A key, e.g. "ghp_abcdefghijklmnopqrstuvwxyz0123456789"', []],
 ])('the examples in %j are %j', (description, examples) => {

@@ -530,7 +530,7 @@ describe('signals', () => {
     const evidence = { effect: 'memory', message: '', call: 1, args: {}, atMs: 0, target: 'list' } as const;
     const texts = (one: ToolReport): readonly string[] => one.signals.map(formatSignal);
     expect(texts(report).join()).toContain('which is not judged');
-    expect(texts(withChangesInMemory(report, [evidence]))).toEqual([
+    expect(texts(withChangesInMemory(report, [{ hint: 'readOnlyHint', evidence: [evidence] }]))).toEqual([
       'other tools of the server return different data after its calls',
     ]);
   });

@@ -56,6 +56,19 @@ it('lists, pairs and ids are read from texts for people', () => {
   expect(valuesFor(listed, 'bed_id', 'water_bed')[0]).toBe('4711');
 });
 
+it('the first words of the rows of a list are names, and ids if they have digits', () => {
+  const text = 'B-01 (north), 7 plants\nB-02 (south), 4 plants\nterrace: empty\n';
+  expect(valuesFor(learned('list_beds', text), 'bed_id', 'water_bed').slice(0, 2)).toEqual(['B-01', 'B-02']);
+  expect(valuesFor(learned('list_beds', text), 'bed', 'water_bed')).toContain('terrace');
+  expect(valuesFor(learned('open_bed', text), 'bed', 'water_bed')).not.toContain('B-01');
+});
+
+it('an id of a tool whose prefix names nothing is that of the thing that the tool is about', () => {
+  const listed = learned('list_beds', JSON.stringify([{ id: 3 }, { id: 4 }]));
+  expect(valuesFor(listed, 'keep_id', 'merge_beds')).toEqual([3, 4]);
+  expect(listed.find('keep_id', 'merge_beds')[0]).toMatchObject({ isSure: true });
+});
+
 it('a name that a tool was given is known if the tool creates something', () => {
   const args = { name: 'east' };
   expect(valuesFor(learned('create_bed', 'done', args), 'name', 'water_bed')).toEqual(['east']);

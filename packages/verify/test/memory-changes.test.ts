@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '@assay-mcp/kit/result';
-import { type CallableTool, findMemoryChanges } from '../src/experiment/memory-changes.ts';
+import { findMemoryChanges } from '../src/experiment/memory-changes.ts';
+import type { CallableTool } from '../src/experiment/views.ts';
 import type { CalledServer } from '../src/experiment/run-tool.ts';
 
 const ARGS = [{ args: {}, origin: 'generated', shape: '{}' }] as const;
@@ -8,11 +9,12 @@ const TOOLS: readonly CallableTool[] = ['list_notes', 'check_notes'].map((name) 
   name,
   isReadOnly: true,
   isIdempotent: false,
+  isAdditive: false,
   sets: ARGS,
   variants: [],
 }));
 const IDEMPOTENT = {
-  ...{ name: 'water_plant', isReadOnly: false, isIdempotent: true },
+  ...{ name: 'water_plant', isReadOnly: false, isIdempotent: true, isAdditive: false },
   ...{ sets: ARGS, variants: [] },
 };
 
@@ -24,7 +26,9 @@ async function contradicted(notes: Notes, tools = TOOLS): Promise<readonly strin
 }
 
 async function argumentsThatChange(notes: Notes, tools = TOOLS): Promise<readonly unknown[]> {
-  return [...(await findChanges(notes, tools)).values()].flat().map(({ args }) => args);
+  return [...(await findChanges(notes, tools)).values()]
+    .flat()
+    .flatMap(({ evidence }) => evidence.map(({ args }) => args));
 }
 
 function findChanges(notes: Notes, tools: readonly CallableTool[]): ReturnType<typeof findMemoryChanges> {
@@ -89,6 +93,45 @@ describe('a tool that says that it only reads', () => {
   });
 });
 
+describe('a tool that says that it only adds', () => {
+  const additive = { ...IDEMPOTENT, name: 'plant_rose', isIdempotent: false, isAdditive: true };
+  const broken = (notes: Notes): Promise<readonly string[]> => contradicted(notes, [...TOOLS, additive]);
+  const planted = (calls: readonly string[]): number => calls.filter((name) => name === 'plant_rose').length;
+  const asJson = (...beds: readonly string[]): string =>
+    JSON.stringify({ beds: beds.map((name) => ({ name })) });
+
+  it('is contradicted by data that are gone or replaced afterwards', async () => {
+    const lists = [asJson, (...beds: readonly string[]): string => beds.join('\n')];
+    for (const list of lists) {
+      expect(await broken((calls) => (planted(calls) > 0 ? list('north') : list('north', 'south')))).toEqual([
+        'plant_rose',
+      ]);
+      expect(await broken((calls) => list('north', planted(calls) > 0 ? 'rose' : 'south'))).toEqual([
+        'plant_rose',
+      ]);
+    }
+  });
+
+  it.each<[string, (roses: number) => string]>([
+    ['one more entry', (roses) => asJson('north', ...Array.from({ length: roses }, () => 'rose'))],
+    ['a first entry', (roses) => (roses === 0 ? 'No beds yet.' : 'rose')],
+    [
+      'the newest entries only',
+      (roses) =>
+        [
+          ...Array.from({ length: roses }, (_, at) => `rose ${'abcdefgh'.charAt(at)}`).reverse(),
+          'north',
+          'south',
+        ]
+          .slice(0, 2)
+          .join('\n'),
+    ],
+    ['another number', (roses) => `${roses + 3} beds\nnorth`],
+  ])('is not contradicted by %s', async (_, show) => {
+    expect(await broken((calls) => show(planted(calls)))).toEqual([]);
+  });
+});
+
 describe('a tool that says that it is idempotent', () => {
   const watered = (calls: readonly string[]): number => calls.filter((name) => name === 'water_plant').length;
 
@@ -97,6 +140,21 @@ describe('a tool that says that it is idempotent', () => {
     expect(await contradicted((calls) => `plant${' wet'.repeat(watered(calls))}`, tools)).toEqual([
       'water_plant',
     ]);
+  });
+
+  it.each<[string, (times: number) => object, readonly string[]]>([
+    ['an amount', (times) => ({ litres: 5 * times }), ['water_plant']],
+    ['a revision', (times) => ({ revision: times }), []],
+    ['the time of the last change', (times) => ({ updatedAt: 1_700_000_000 + times }), []],
+    ['how often it was looked at', (times) => ({ views: times }), []],
+  ])('and after each call %s grows', async (_, show, found) => {
+    const notes: Notes = (calls) => JSON.stringify({ name: 'rose', ...show(watered(calls)) });
+    expect(await contradicted(notes, [...TOOLS, IDEMPOTENT])).toEqual(found);
+  });
+
+  it('is not contradicted by a number that grows anyway', async () => {
+    const notes: Notes = (calls) => JSON.stringify({ name: 'rose', days: calls.length });
+    expect(await contradicted(notes, [...TOOLS, IDEMPOTENT])).toEqual([]);
   });
 
   it('is not contradicted by what only its first call changes', async () => {

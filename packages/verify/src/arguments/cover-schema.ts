@@ -21,8 +21,12 @@ export interface Coverage {
 
 const MAX_BRANCHES = 12;
 const MAX_OTHER = 3;
+/** Values of things that exist. */
+const MAX_KNOWN = 6;
 const MAX_PROPERTIES = 40;
 const MAX_VARIANTS = 60;
+/** Sets in which two arguments are changed. */
+const MAX_PAIRS = 16;
 const NOT_ASCII = 'Größe 名前 ✓';
 const LONG = 'A long note. '.repeat(100).slice(0, 1_000);
 
@@ -56,9 +60,47 @@ export function coverSchema(
       sets.push(createSet({ ...base.args, [member]: change.value }, origin));
     }
   const own = serializeCanonical(base.args);
-  return removeDuplicates(sets)
+  return removeDuplicates([
+    ...sets,
+    ...pairChanges(
+      properties.map(([member, schema], at) => ({
+        ...{ member, schema: resolveSchema(schema, inputSchema), changes: changes[at] ?? [] },
+      })),
+      base,
+    ),
+  ])
     .filter(({ args }) => serializeCanonical(args) !== own)
     .slice(0, MAX_VARIANTS);
+}
+
+interface ChangedMember {
+  readonly member: string;
+  readonly schema: JsonObject;
+  readonly changes: readonly Generated[];
+}
+
+/** Each flag and enumerated value together with another value that exists: `force` with the name of what is there. */
+function pairChanges(members: readonly ChangedMember[], base: ArgumentSet): readonly ArgumentSet[] {
+  const isOption = ({ schema }: ChangedMember): boolean =>
+    readType(schema) === 'boolean' || Array.isArray(schema['enum']);
+  const options = members.filter(isOption);
+  const existing = members.flatMap((one) =>
+    one.changes
+      .filter(({ origin }) => origin === 'chained')
+      .map((change) => ({ member: one.member, change })),
+  );
+  return existing
+    .flatMap(({ member, change }) =>
+      options.flatMap((option) =>
+        option.changes.map((other) =>
+          createSet(
+            { ...base.args, [member]: change.value, [option.member]: other.value },
+            findWeakest([change, other, base]),
+          ),
+        ),
+      ),
+    )
+    .slice(0, MAX_PAIRS);
 }
 
 /** Other values for one argument. */
@@ -109,7 +151,9 @@ function valuesOf(member: string, schema: unknown, given: Generation): readonly 
     { name: member, schema: own, tool: given.tool, siblings: [] },
     given.context,
   );
-  return [...stated(writing, 'heuristic'), ...likely.slice(0, MAX_OTHER), ...edgeStrings(own)];
+  const known = likely.filter(({ origin }) => origin === 'chained').slice(0, MAX_KNOWN);
+  const others = likely.filter((one) => !known.includes(one)).slice(0, MAX_OTHER);
+  return [...stated(writing, 'heuristic'), ...known, ...others, ...edgeStrings(own)];
 }
 
 function isZeroAllowed({ minimum = -Infinity, exclusiveMinimum = -Infinity }: JsonObject): boolean {

@@ -40,7 +40,9 @@ export function listExamples({ description }: JsonObject): readonly string[] {
   const text = description.slice(0, MAX_TEXT);
   const patterns = [
     /(?:e\.g\.?,?|for example:?|examples?:|for instance,?|such as|like|defaults? to|default:)\s*["'`]([^"'`\n]{1,80})["'`]/gi,
+    /(?:e\.g\.?,?|for example:?|examples?:)\s+([^\s"'`,;()\n][^"'`,;()\n]{1,60}?)(?=[,;)\n]|\.?$|\.\s)/gi,
     /(?:e\.g\.?,?|for example:?|examples?:|i\.e\.?,?|defaults? to|default:)\s+([\w./:@#-]{1,60}\w)/gi,
+    /(?:z\. ?B\.|zum Beispiel|par exemple|p\. ?ex\.|por ejemplo|por exemplo|p\. ?ej\.)[ :]{1,3}["'«„`]?\s?([^\s"'`,;()«»„“\n][^"'`,;()«»„“\n]{0,60}?)(?=\s?["'`,;)»“\n]|\.?$|\.\s)/gi,
     /(?:例如|比如|示例)[^\n:：`"“「]{0,30}[:：]?\s{0,3}[`"“「]?([^\s:：`"”」。，,；;][^`"”」。，,；;\n]{0,60})/g,
     /`([^`\n]{1,80})`/g,
     /"([\w./:@#-]{1,80})"/g,

@@ -136,16 +136,16 @@ function generateObject(schema: JsonObject, properties: JsonObject, given: Place
 }
 
 /**
- * Whether two parameters name two things of one kind, such as `keep_id` and `duplicate_id`, `from` and `to`, but not
- * `project_id` and `task_id` if both are known.
+ * Whether two parameters name two things of one kind: `keep_id` and `duplicate_id`, `bed_a` and `bed_b`, `from` and `to`,
+ * but not `project_id` and `task_id` if both are known.
  */
 function areOfOneKind(one: string, other: string, { context, tool }: Place): boolean {
   const [words, others] = [splitName(one), splitName(other)];
-  const rest = words.slice(1).join('_');
-  if (rest === '') return ENDS.has(one.toLowerCase()) && ENDS.has(other.toLowerCase());
+  if (words.length === 1) return ENDS.has(one.toLowerCase()) && ENDS.has(other.toLowerCase());
+  const different = words.filter((word, at) => word !== others[at]).length;
   const find = (name: string): unknown => context.knowledge.find(name, tool)[0]?.known;
   // Equal values of different kinds were found apart.
-  return rest === others.slice(1).join('_') && find(one) === find(other);
+  return words.length === others.length && different === 1 && find(one) === find(other);
 }
 
 function requiredOf(schema: JsonObject): readonly unknown[] {

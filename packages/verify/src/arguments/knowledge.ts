@@ -214,12 +214,25 @@ function stripQuotes(text: string): string {
   return text.slice(start, end).trim();
 }
 
+/** The first words of lines such as `HV-01 (orchard), 7 frames`, `welcome-42: queued` and of a table with tabs. */
+function findRows(text: string, noun: string, found: FoundValue[]): void {
+  const first = text
+    .split('\n')
+    .slice(0, MAX_VALUES)
+    .flatMap((line) => /^\s{0,4}([\w./#@-]{1,60})(?=[:\t|,]|\s+[-–—(|:])/.exec(line)?.[1] ?? []);
+  for (const value of first) {
+    push(found, { noun, member: '' }, value);
+    if (/\d/.test(value)) push(found, { noun, member: 'id' }, value);
+  }
+}
+
 /** Lists, tables and `key: value` lines, as tools write them for people. */
 function findInText(
   text: string,
   { noun, isList }: { readonly noun: string; readonly isList: boolean },
   found: FoundValue[],
 ): void {
+  if (isList) findRows(text, noun, found);
   for (const whole of text.split('\n').slice(0, MAX_FOUND)) {
     const line = whole.slice(0, MAX_STRING + 50);
     const [, key = '', rest = ''] = /^\W*([A-Za-z][\w ]{0,30}?)\W{0,4}[:=](.*)$/.exec(line) ?? [];

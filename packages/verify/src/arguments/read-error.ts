@@ -250,6 +250,18 @@ const exact: Rule = (text, draft) => {
 };
 
 const bounds: Rule = (text, draft) => {
+  // `1 is lower than the last one (48200)`: a complaint, not what is wanted.
+  const low = /\b(?:lower|less|smaller|below|earlier) (?:than )?\D{0,40}?(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(
+    text,
+  )?.[1];
+  const tooLow = [...draft.leaves].find(
+    ([, value]) =>
+      typeof value === 'number' && new RegExp(`\\b${value}\\b\\D{0,20}\\b(?:is|was|are) `).test(text),
+  );
+  if (low !== undefined && tooLow !== undefined && Number(low) > Number(tooLow[1])) {
+    draft.set(tooLow[0], Number(low) + 1);
+    return;
+  }
   const range =
     /\b(?:between|range|from)\b\D{0,10}(-?\d{1,9}(?:\.\d{1,6})?)\D{1,6}(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(text);
   const least =
@@ -338,6 +350,8 @@ const FORMS: readonly (readonly [RegExp, string])[] = [
   [/\bhh:mm\b/i, SAMPLES.time],
   [/\b(?:in)?valid json\b|json\.parse|unexpected token .* json|not valid json/i, SAMPLES.json],
   [/\binvalid url\b|must be a (?:valid )?url/i, PAGE_URL],
+  [/\bselect statement\b|\b(?:start|begin) with select\b|\bonly select\b/i, 'SELECT 1'],
+  [/\bfive fields\b|\bcron (?:expression|schedule)\b/i, SAMPLES.cron],
   [/\binvalid uuid\b|must be a (?:valid )?uuid/i, SAMPLES.uuid],
   [/\bemail\b/i, SAMPLES.email],
   [/\bhex\b/i, SAMPLES.color],
@@ -371,7 +385,7 @@ const different: Rule = (text, draft) => {
 /** Another value for the argument that the answer repeats or names. */
 const another: Rule = (text, draft) => {
   const isAbout =
-    /not found|no such|does not exist|doesn't exist|unknown|invalid|unsupported|cannot find|could not find|ENOENT|not exist|failed|denied|already exists|no .{1,40} (?:found|with|matching)/i.test(
+    /not found|no such|does not exist|doesn't exist|unknown|invalid|unsupported|cannot find|could not find|ENOENT|not exist|failed|denied|already exists|no .{1,40} (?:found|with|matching)|did not match|\b(?:must|expected|malformed|bad|wrong)\b|introuvable|inconnue?|nicht gefunden|unbekannt|existiert nicht|no (?:existe|encontrad)|não (?:existe|encontrad)|不存在|找不到|未找到|見つかりません/i.test(
       text,
     );
   const path = draft.subjectOf(text);

@@ -20,18 +20,21 @@ export function toSingular(word: string): string {
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(' '));
 
-const LISTING = words('list search find show browse enumerate ls all overview dump');
+// Of other languages, only the verbs that the names of tools begin or end with.
+const LISTING = words(
+  'list search find show browse enumerate ls all overview dump lister auflisten anzeigen suchen listar mostrar buscar chercher afficher',
+);
 const CREATING = words(
-  'create add new insert save register init initialize start open import put write store make set upload begin clone plan record generate remember',
+  'ajouter creer anlegen hinzufuegen erstellen agregar crear adicionar criar create add new insert save register init initialize start open import put write store make set upload begin clone plan record generate remember',
 );
 const REMOVING = words(
-  'delete remove clear reset drop purge kill stop close end shutdown destroy cancel archive uninstall forget unset truncate prune terminate',
+  'supprimer loeschen entfernen eliminar borrar remover delete remove clear reset drop purge kill stop close end shutdown destroy cancel archive uninstall forget unset truncate prune terminate',
 );
 const CHANGING = words(
-  'update edit modify change move rename append replace patch execute exec run apply complete merge split toggle mark copy assign link unlink verify',
+  'modifier aendern setzen actualizar cambiar echanger update edit modify change move rename append replace patch execute exec run apply complete merge split toggle mark copy assign link unlink verify',
 );
 const READING = words(
-  'get read fetch query describe view load check count export inspect tree info status stat lookup',
+  'lire voir lesen ver obtener leer get read fetch query describe view load check count export inspect tree info status stat lookup',
 );
 
 /** The verb of a tool's name, by its first word that is a known verb. */

@@ -3,78 +3,102 @@ import { shorten } from '@assay-mcp/kit/shorten';
 import { pause } from '@assay-mcp/kit/platform/pause';
 import { runConcurrently } from '@assay-mcp/kit/run-concurrently';
 import type { ArgumentSet } from '../arguments/choose-arguments.ts';
+import { kindOfTool, type ToolKind } from '../arguments/tool-words.ts';
 import {
-  type AnswerLines,
   compareLines,
-  isAboutUse,
+  findLoss,
   isDifferent,
+  isWithoutText,
   type LineDifference,
-  readAnswerLines,
 } from '../judge/answer-lines.ts';
-import { isSuccess } from '../judge/trial.ts';
-import type { CalledServer, ServerRun } from './run-tool.ts';
-
-/** A tool with the arguments with which it is called. */
-export interface CallableTool {
-  readonly name: string;
-  readonly isReadOnly: boolean;
-  /** Whether it changes something, and says that repeating a call changes nothing more. */
-  readonly isIdempotent: boolean;
-  readonly sets: readonly ArgumentSet[];
-  /** Other arguments, such as each value of an enumeration. */
-  readonly variants: readonly ArgumentSet[];
-}
+import type { ChangeInMemory } from '../judge/judge-tool.ts';
+import type { ServerRun } from './run-tool.ts';
+import {
+  type CallableTool,
+  callOnce,
+  callTool,
+  isView,
+  readStableViews,
+  readViews,
+  type ServerContext,
+  type Views,
+} from './views.ts';
 
 const MAX_VIEWS = 8;
 const MAX_FILLED = 5;
-/** Identical calls of the tools that show data, before the tool in question is called. */
-const ROUNDS = 3;
 /** A change must recur in as many new servers. */
 const REPEATS = 2;
 /** Tools that are called again in new servers at the same time. */
 const MAX_CONFIRMING = 4;
-/** Variants of the arguments with which a tool that only reads is called. */
-const MAX_VARIANTS = 12;
-/** Names of tools that show data. Another one that says that it only reads could itself change what these show. */
-const SHOWS = /^(?:.*[_.\s-])?(?:list|get|show|read|find|search|view|fetch)(?:$|[_.\s-]|[A-Z])/;
+/** Sets of arguments of one tool. */
+const MAX_VARIANTS = 16;
 const CREATES = /(?:^|[_.\s-])(?:add|append|create|insert|new|put|register|remember|save|set|store|write)/i;
+/** Names of tools that show what is in a state, which is not lost when it has another. */
+const SHOWS_STATE =
+  /(?:^|[_.\s-])(?:open|pending|active|available|unread|due|today|upcoming|free|overdue|next|queue[d]?|todo)(?:$|[_.\s-])/i;
 
 /**
- * Finds tools that say that they only read, and after whose calls the other tools of the same server show different data,
- * which may exist only in its memory; and tools that say that they are idempotent, and after whose repeated calls the
- * others do. First all tools are called in one server. A tool that seems to change something is called again in new
- * servers. Data that differ there while it is not called change by themselves, and do not count.
- * Neither do numbers, what describes the use of a server, and what appears where nothing was and stays the same when the
- * tool is called again.
+ * Finds tools after whose calls the other tools of the same server show different data, which may exist only in its
+ * memory, although they say that they only read; after whose repeated calls they do, although they say that they are
+ * idempotent; and after whose calls data are lost, although they say that they only add. First all tools are called in one
+ * server. A tool that seems to change something is called again in new servers. Data that differ there while it is not
+ * called change by themselves, and do not count. Neither do what describes the use of a server, what appears where nothing
+ * was and stays the same when the tool is called again, and numbers, except for tools that say that they are idempotent.
  */
 export async function findMemoryChanges(
   tools: readonly CallableTool[],
   run: ServerRun,
-): Promise<ReadonlyMap<string, readonly Evidence[]>> {
-  const found = new Map<string, readonly Evidence[]>();
+): Promise<ReadonlyMap<string, readonly ChangeInMemory[]>> {
+  const found = new Map<string, readonly ChangeInMemory[]>();
   const callable = tools.filter(({ sets }) => sets.length > 0);
   const views = callable.filter(isView).slice(0, MAX_VIEWS);
   const tested = callable.filter(
-    ({ isReadOnly, isIdempotent, name }) =>
-      (isReadOnly || isIdempotent) && views.some((one) => one.name !== name),
+    (tool) =>
+      (tool.isReadOnly || tool.isIdempotent || tool.isAdditive) &&
+      views.some(({ name }) => name !== tool.name),
   );
   if (tested.length === 0) return found;
   const setting = { fill: callable.filter(isCreating).slice(0, MAX_FILLED), views, run };
-  // What tools change that only read is not mixed with what the others do.
-  tested.sort((one, other) => Number(other.isReadOnly) - Number(one.isReadOnly));
+  // What tools change that only read is not mixed with what the others do, and nothing is removed before others use it.
+  tested.sort((one, other) => rank(one) - rank(other));
   const suspects = await inServer(setting, (context) => findSuspects(tested, context));
   await runConcurrently(suspects ?? [], MAX_CONFIRMING, async (suspect) => {
-    const tool = suspect.isByVariant ? await inServer(setting, findVariant(suspect.tool)) : suspect.tool;
-    const evidence = tool && (await confirmChange(tool, setting));
-    if (evidence !== undefined) found.set(suspect.tool.name, evidence);
+    const sets = suspect.areVariants ? await inServer(setting, findVariant(suspect)) : suspect.sets;
+    const evidence = sets && (await confirmChange({ ...suspect, sets }, setting));
+    const { name } = suspect.tool;
+    if (evidence !== undefined)
+      found.set(name, [...(found.get(name) ?? []), { hint: suspect.hint, evidence }]);
   });
   return found;
 }
 
-interface Suspect {
+function isCreating({ isReadOnly, name }: CallableTool): boolean {
+  return !isReadOnly && CREATES.test(name);
+}
+
+const LAST: readonly ToolKind[] = ['changes', 'other', 'removes'];
+
+function rank({ isReadOnly, name }: CallableTool): number {
+  return isReadOnly ? -2 : LAST.indexOf(kindOfTool(name));
+}
+
+/** Sets of arguments of a tool between which nothing is compared. */
+interface Group {
   readonly tool: CallableTool;
-  /** Whether the others differed only after calls with variants of its arguments. */
-  readonly isByVariant: boolean;
+  readonly sets: readonly ArgumentSet[];
+  readonly areVariants: boolean;
+}
+
+function listGroups(tool: CallableTool): readonly Group[] {
+  return [
+    { tool, sets: tool.sets.slice(0, tool.isReadOnly ? 2 : 1), areVariants: false },
+    { tool, sets: tool.variants.slice(0, MAX_VARIANTS), areVariants: true },
+  ];
+}
+
+/** A hint that a tool seems to break when it is called with the group. */
+interface Suspect extends Group {
+  readonly hint: 'readOnlyHint' | 'idempotentHint' | 'destructiveHint';
 }
 
 /** Tools after whose calls another one shows something else than before. */
@@ -85,42 +109,47 @@ async function findSuspects(
   const suspects: Suspect[] = [];
   const show = await openViews(context);
   let before = await show();
-  for (const tool of tools) {
-    const hasChanged = async (): Promise<boolean> => {
-      const former = before;
-      before = await show();
-      return differsForOthers(tool, former, before);
-    };
+  const check = async (suspect: Suspect): Promise<void> => {
+    const former = before;
+    before = await show();
+    const isKnown = suspects.some(({ tool, hint }) => tool === suspect.tool && hint === suspect.hint);
+    if (!isKnown && findChange(suspect, former, before) !== undefined) suspects.push(suspect);
+  };
+  for (const { tool, sets, areVariants } of tools.flatMap(listGroups)) {
     if (context.run.signal.aborted || context.server.hasEnded) break;
-    if (tool.isIdempotent && (await callSets(tool, context))) before = await show();
-    if (!(await callSets(tool, context))) continue;
-    if (await hasChanged()) suspects.push({ tool, isByVariant: false });
-    else if (tool.isReadOnly && (await callOnce(tool, tool.variants.slice(0, MAX_VARIANTS), context)))
-      if (await hasChanged()) suspects.push({ tool, isByVariant: true });
+    if (!(await callOnce(tool, sets, context))) continue;
+    // A first call may only prepare a change.
+    if (tool.isReadOnly && !areVariants) await callOnce(tool, sets, context);
+    await check({ tool, sets, areVariants, hint: tool.isReadOnly ? 'readOnlyHint' : 'destructiveHint' });
+    if (!tool.isIdempotent) continue;
+    await callOnce(tool, sets, context);
+    await check({ tool, sets, areVariants, hint: 'idempotentHint' });
   }
   return suspects;
 }
 
-/** Finds the variant of the arguments after which the others differ, and returns the tool with it alone. */
-function findVariant(tool: CallableTool): (context: ServerContext) => Promise<CallableTool | undefined> {
+/** Finds the one of many sets of arguments after which the others differ. */
+function findVariant(
+  suspect: Suspect,
+): (context: ServerContext) => Promise<readonly ArgumentSet[] | undefined> {
   return async (context) => {
+    const { tool, hint, sets } = suspect;
     const show = await openViews(context);
     let before = await show();
-    for (const variant of tool.variants.slice(0, MAX_VARIANTS)) {
-      if (!(await callOnce(tool, [variant], context))) continue;
+    for (const set of sets) {
+      if (hint === 'idempotentHint' && (await callOnce(tool, [set], context))) before = await show();
+      if (!(await callOnce(tool, [set], context))) continue;
       const after = await show();
-      if (differsForOthers(tool, before, after)) return { ...tool, sets: [variant], variants: [] };
+      if (findChange(suspect, before, after) !== undefined) return [set];
       before = after;
     }
     return undefined;
   };
 }
 
-type Views = ReadonlyMap<string, AnswerLines>;
-
 /** A function that reads the views which stay the same while nothing is called. */
 async function openViews(context: ServerContext): Promise<() => Promise<Views>> {
-  const before = await readStableViews(context.views, { ...context, unstable: new Set() });
+  const before = await readStableViews(context.views, context, new Set());
   const stable = context.views.filter(({ name }) => before.has(name));
   return async () => {
     await pause(context.run.pace.roundMs);
@@ -128,39 +157,53 @@ async function openViews(context: ServerContext): Promise<() => Promise<Views>> 
   };
 }
 
-function differsForOthers({ name }: CallableTool, before: Views, after: Views): boolean {
-  return firstDifference(new Map([...before].filter(([view]) => view !== name)), after) !== undefined;
+interface ViewChange {
+  readonly view: string;
+  readonly difference: LineDifference;
 }
 
-/** Calls a tool once with each of the sets. Returns whether a call succeeded. */
-async function callOnce(
-  { name }: CallableTool,
-  sets: readonly ArgumentSet[],
-  { server, run }: ServerContext,
-): Promise<boolean> {
-  let hasSucceeded = false;
-  for (const { args } of sets)
-    hasSucceeded = isSuccess((await callTool(server, run, { name, args })).answer) || hasSucceeded;
-  return hasSucceeded;
+/** The first change of what another tool shows that is against the hint. */
+function findChange(
+  { tool, hint }: Pick<Suspect, 'tool' | 'hint'>,
+  before: Views,
+  after: Views,
+): ViewChange | undefined {
+  if (hint === 'destructiveHint' && !tool.isAdditive) return undefined;
+  for (const [view, { lines, hasStableNumbers }] of before) {
+    const now = after.get(view);
+    if (now === undefined || view === tool.name) continue;
+    const withAmounts = hint === 'idempotentHint' && hasStableNumbers;
+    const difference =
+      hint === 'destructiveHint'
+        ? findLostData(view, before, after)
+        : compareLines(lines, now.lines, { withAmounts });
+    if (difference !== undefined && isDifferent(difference)) return { view, difference };
+  }
+  return undefined;
 }
 
-function isView({ isReadOnly, name }: CallableTool): boolean {
-  return isReadOnly && SHOWS.test(name) && !isAboutUse(name);
+/** What a tool no longer shows, unless another one shows it now. */
+function findLostData(view: string, before: Views, after: Views): LineDifference | undefined {
+  const [former, now] = [before.get(view), after.get(view)];
+  if (former === undefined || now === undefined || SHOWS_STATE.test(view)) return undefined;
+  const loss = findLoss(former.lines, now.lines);
+  const shownNow = [...after].flatMap(([other, { lines }]) => {
+    const known = other === view ? undefined : before.get(other);
+    return known === undefined ? [] : compareLines(known.lines, lines, { withAmounts: false }).added;
+  });
+  const isMoved = loss?.gone.some((line) => shownNow.some((added) => readValue(added) === readValue(line)));
+  return isMoved === true ? undefined : loss;
 }
 
-function isCreating({ isReadOnly, name }: CallableTool): boolean {
-  return !isReadOnly && CREATES.test(name);
+/** The value of a line of JSON, else the whole line. */
+function readValue(line: string): string {
+  return line.slice(line.indexOf(': ') + 1).trim();
 }
 
 interface ProbeSetting {
   readonly fill: readonly CallableTool[];
   readonly views: readonly CallableTool[];
   readonly run: ServerRun;
-}
-
-interface ViewChange {
-  readonly view: string;
-  readonly difference: LineDifference;
 }
 
 interface ProbeOptions {
@@ -172,7 +215,7 @@ interface ProbeOptions {
 
 /** Undefined if the change does not recur, or also happens without the call. */
 async function confirmChange(
-  tool: CallableTool,
+  suspect: Suspect,
   setting: ProbeSetting,
 ): Promise<readonly Evidence[] | undefined> {
   const unstable = new Set<string>();
@@ -181,8 +224,8 @@ async function confirmChange(
     const before = seen;
     seen = await inServer(setting, async (context) => {
       const probe = (isCalled: boolean): Promise<ViewChange | undefined> =>
-        probeWith(tool, { ...context, isCalled, unstable });
-      if (tool.isIdempotent) await callSets(tool, context);
+        probeWith(suspect, { ...context, isCalled, unstable });
+      if (suspect.hint === 'idempotentHint') await callOnce(suspect.tool, suspect.sets, context);
       // What happens some time after the start of a server would recur too, so each repeat waits longer than the last.
       for (let wait = 0; wait <= repeat; wait += 1) await probe(false);
       const change = await probe(true);
@@ -191,7 +234,7 @@ async function confirmChange(
     });
     if (seen === undefined || (before !== undefined && before.view !== seen.view)) return undefined;
   }
-  const [first] = tool.sets;
+  const [first] = suspect.sets;
   if (seen === undefined || unstable.has(seen.view) || first === undefined) return undefined;
   const { view, difference } = seen;
   const message = `changed what "${view}" returns: ${formatDifference(difference)}`;
@@ -218,104 +261,34 @@ async function inServer<T>(
   try {
     await pause(run.pace.startMs);
     for (const { name, sets } of fill)
-      for (const { args } of sets.slice(0, 2)) await callTool(server, run, { name, args });
+      for (const { args } of sets.slice(0, 2)) await callTool(name, args, { server, run });
     return await work({ server, views, run });
   } finally {
     await server.close();
   }
 }
 
-interface ServerContext extends Omit<ProbeSetting, 'fill'> {
-  readonly server: CalledServer;
-}
-
 interface ProbeContext extends ServerContext, ProbeOptions {}
 
 /** Calls a tool, and returns what the others then show differently. */
-async function probeWith(tool: CallableTool, context: ProbeContext): Promise<ViewChange | undefined> {
+async function probeWith(suspect: Suspect, context: ProbeContext): Promise<ViewChange | undefined> {
   const { run, isCalled, unstable } = context;
+  const { tool, sets } = suspect;
   const others = context.views.filter(({ name }) => name !== tool.name && !unstable.has(name));
-  const before = await readStableViews(others, context);
+  const before = await readStableViews(others, context, unstable);
   if (!isCalled) await pause(run.pace.roundMs);
-  else if (!(await callSets(tool, context))) return undefined;
+  else {
+    if (!(await callOnce(tool, sets, context))) return undefined;
+    if (tool.isReadOnly) await callOnce(tool, sets, context);
+  }
   await pause(run.pace.roundMs);
   const after = await readViews(others, context);
-  const seen = firstDifference(before, after);
+  const seen = findChange(suspect, before, after);
   if (seen !== undefined && !isCalled) unstable.add(seen.view);
-  if (seen === undefined || !isCalled || before.get(seen.view)?.size !== 0) return seen;
+  if (seen === undefined || !isCalled || !isWithoutText(before.get(seen.view)?.lines ?? [])) return seen;
   // Data may have been loaded at its first use: calling the tool again then changes nothing.
-  await callSets(tool, context);
+  await callOnce(tool, sets, context);
   await pause(run.pace.roundMs);
-  return firstDifference(after, await readViews(others, context), before);
-}
-
-/**
- * Calls a tool that only reads twice with each of two sets of arguments, since the first call may only prepare a change,
- * and another one once with the first set. Returns whether a call succeeded.
- */
-async function callSets(
-  { name, sets, isReadOnly }: CallableTool,
-  { server, run }: ServerContext,
-): Promise<boolean> {
-  let hasSucceeded = false;
-  for (const { args } of sets.slice(0, isReadOnly ? 2 : 1)) {
-    const { answer } = await callTool(server, run, { name, args });
-    if (!isSuccess(answer)) continue;
-    hasSucceeded = true;
-    if (isReadOnly) await callTool(server, run, { name, args });
-  }
-  return hasSucceeded;
-}
-
-/** The answers of tools that answered the same several times. */
-async function readStableViews(
-  views: readonly CallableTool[],
-  context: ServerContext & Pick<ProbeOptions, 'unstable'>,
-): Promise<Views> {
-  const stable = new Map(await readViews(views, context));
-  for (let round = 1; round < ROUNDS; round += 1) {
-    await pause(context.run.pace.roundMs);
-    const again = await readViews(views, context);
-    for (const [view, lines] of stable) {
-      const now = again.get(view);
-      // What a first call puts into a cache is there from the second on.
-      if (now !== undefined && round === 1) stable.set(view, now);
-      else if (now === undefined || isDifferent(compareLines(lines, now))) {
-        stable.delete(view);
-        context.unstable.add(view);
-      }
-    }
-  }
-  return stable;
-}
-
-async function readViews(views: readonly CallableTool[], { server, run }: ServerContext): Promise<Views> {
-  const answers = new Map<string, AnswerLines>();
-  for (const { name, sets } of views) {
-    const [first] = sets;
-    if (first === undefined || server.hasEnded || run.signal.aborted) continue;
-    const { result } = await callTool(server, run, { name, args: first.args });
-    const lines = readAnswerLines(result);
-    if (lines !== undefined) answers.set(name, lines);
-  }
-  return answers;
-}
-
-/** `known`: only tools with an answer there are compared. */
-function firstDifference(before: Views, after: Views, known: Views = before): ViewChange | undefined {
-  for (const [view, lines] of before) {
-    const now = after.get(view);
-    if (now === undefined || !known.has(view)) continue;
-    const difference = compareLines(lines, now);
-    if (isDifferent(difference)) return { view, difference };
-  }
-  return undefined;
-}
-
-function callTool(
-  server: CalledServer,
-  { pace, signal }: ServerRun,
-  { name, args }: { readonly name: string; readonly args: ArgumentSet['args'] },
-): ReturnType<CalledServer['call']> {
-  return server.call(name, args, { limitMs: pace.callLimitMs, signal });
+  const known = new Map([...after].filter(([view]) => before.has(view)));
+  return findChange(suspect, known, await readViews(others, context));
 }

@@ -1,25 +1,35 @@
 import { isJsonObject, type JsonObject, parseJson } from '@assay-mcp/kit/json-object';
 import { splitName } from '../arguments/tool-words.ts';
 
-/** What an answer lists: how often it has each line, with numbers left out, since counters and times change anyway. */
-export type AnswerLines = ReadonlyMap<string, number>;
+/** One line of a text, or one scalar of JSON with the names of the members that lead to it. */
+export interface AnswerLine {
+  readonly text: string;
+  /** Whether it is a number of JSON. */
+  readonly isNumber: boolean;
+}
+
+/** How often an answer has each line. */
+type Counted = ReadonlyMap<string, number>;
 
 const MAX_LINES = 2_000;
 const MAX_TEXT = 256 * 1024;
+const MAX_LINE = 300;
 const MAX_DEPTH = 8;
 /** Parts of answers that describe the use of a server and not its data, by the names of tools and members. */
 const ABOUT_USE =
   /(?:^|[^a-z])(?:stat(?:s|istics|us)?|metrics?|usage|cached?|caches|log(?:s|ged)?|histor(?:y|ies)|recent(?:ly)?|last|sessions?|calls?|hits?|access(?:ed)?|activit(?:y|ies)|uptime|time(?:stamp)?|at|health|quer(?:y|ies)|seen|views?|viewed)(?:$|[^a-z])/i;
+/** Numbers that grow with each change, also with one that changes nothing else. */
+const ABOUT_CHANGES = /(?:^|[^a-z])(?:updated|modified|changed?|edited|version|revision|rev|v|seq|sequence)/i;
 
 /** Whether a tool shows how its server is used, which any call may change. */
 export function isAboutUse(name: string): boolean {
   return ABOUT_USE.test(splitName(name).join(' '));
 }
 
-/** Undefined if the answer is no result, or is too large. */
-export function readAnswerLines(result: JsonObject | undefined): AnswerLines | undefined {
+/** The lines in their order. Undefined if the answer is no result, or is too large. */
+export function readAnswerLines(result: JsonObject | undefined): readonly AnswerLine[] | undefined {
   if (result === undefined || result['isError'] === true) return undefined;
-  const lines: string[] = [];
+  const lines: AnswerLine[] = [];
   const structured = result['structuredContent'];
   if (structured !== undefined) walk(structured, '', { lines, depth: 0 });
   else
@@ -29,17 +39,20 @@ export function readAnswerLines(result: JsonObject | undefined): AnswerLines | u
       if (text.length > MAX_TEXT) return undefined;
       const value = parseJson(text);
       if (typeof value === 'object' && value !== null) walk(value, '', { lines, depth: 0 });
-      else lines.push(...text.split('\n').map((line) => line.trim()));
+      else
+        lines.push(
+          ...text.split('\n').map((line) => ({ text: line.trim().slice(0, MAX_LINE), isNumber: false })),
+        );
     }
-  if (lines.length > MAX_LINES) return undefined;
-  const counted = new Map<string, number>();
-  for (const line of lines.map(withoutNumbers).filter((one) => /\p{L}/u.test(one)))
-    counted.set(line, (counted.get(line) ?? 0) + 1);
-  return counted;
+  return lines.length > MAX_LINES ? undefined : lines;
 }
 
-/** One line for each text, with the names of the members that lead to it. The order of a list does not count. */
-function walk(value: unknown, path: string, out: { readonly lines: string[]; readonly depth: number }): void {
+/** One line for each scalar. */
+function walk(
+  value: unknown,
+  path: string,
+  out: { readonly lines: AnswerLine[]; readonly depth: number },
+): void {
   const { lines, depth } = out;
   if (depth > MAX_DEPTH || lines.length > MAX_LINES) return;
   const deeper = { lines, depth: depth + 1 };
@@ -48,11 +61,41 @@ function walk(value: unknown, path: string, out: { readonly lines: string[]; rea
     for (const [key, one] of Object.entries(value)) {
       if (!isAboutUse(key)) walk(one, path === '' ? key : `${path}.${key}`, deeper);
     }
-  else if (typeof value === 'string') lines.push(path === '' ? value : `${path}: ${value}`);
+  else if (typeof value === 'string' || typeof value === 'number')
+    lines.push({
+      text: `${path === '' ? '' : `${path}: `}${value}`.slice(0, MAX_LINE),
+      isNumber: typeof value === 'number',
+    });
 }
 
-function withoutNumbers(line: string): string {
-  return line.replaceAll(/\d+/g, '#').slice(0, 300);
+/** Texts with letters, without their numbers, since counters and times change anyway. */
+function listTexts(lines: readonly AnswerLine[]): readonly string[] {
+  return lines
+    .filter(({ isNumber }) => !isNumber)
+    .map(({ text }) => text.replaceAll(/\d+/g, '#'))
+    .filter((text) => /\p{L}/u.test(text));
+}
+
+/** Dates, times of day, and times in s or ms since 1970. */
+const TIMES = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S{0,20})?|\b\d{1,2}:\d\d(?::\d\d(?:[.,]\d+)?)?\b|\b\d{10,}\b/g;
+
+/** Lines with the numbers that are data, as far as that can be told. */
+function listAmounts(lines: readonly AnswerLine[]): readonly string[] {
+  return lines
+    .map(({ text }) => text.replaceAll(TIMES, '#'))
+    .map((text) => (ABOUT_CHANGES.test(text) || isAboutUse(text) ? text.replaceAll(/\d+/g, '#') : text))
+    .filter((text) => /[\p{L}\d]/u.test(text));
+}
+
+function count(lines: readonly string[]): Counted {
+  const counted = new Map<string, number>();
+  for (const line of lines) counted.set(line, (counted.get(line) ?? 0) + 1);
+  return counted;
+}
+
+/** Whether an answer has no text. */
+export function isWithoutText(lines: readonly AnswerLine[]): boolean {
+  return listTexts(lines).length === 0;
 }
 
 export interface LineDifference {
@@ -60,13 +103,45 @@ export interface LineDifference {
   readonly added: readonly string[];
 }
 
-/** What one answer has more often than the other. */
-export function compareLines(before: AnswerLines, after: AnswerLines): LineDifference {
-  const more = (one: AnswerLines, other: AnswerLines): readonly string[] =>
-    [...one].flatMap(([line, count]) => (count > (other.get(line) ?? 0) ? [line] : []));
-  return { gone: more(before, after), added: more(after, before) };
+/** What one answer has more often than the other, in any order. Numbers are left out unless `withAmounts`. */
+export function compareLines(
+  before: readonly AnswerLine[],
+  after: readonly AnswerLine[],
+  { withAmounts }: { readonly withAmounts: boolean },
+): LineDifference {
+  const [one, other] = [before, after].map((lines) =>
+    count(withAmounts ? listAmounts(lines) : listTexts(lines)),
+  ) as [Counted, Counted]; // of two
+  const more = (here: Counted, there: Counted): readonly string[] =>
+    [...here].flatMap(([line, number]) => (number > (there.get(line) ?? 0) ? [line] : []));
+  return { gone: more(one, other), added: more(other, one) };
 }
 
 export function isDifferent({ gone, added }: LineDifference): boolean {
   return gone.length + added.length > 0;
+}
+
+/** Of lines that an answer still has as many of, at most this share may differ. */
+const MAX_CHANGED = 0.5;
+/** An answer that says that there is nothing. */
+const SAYS_EMPTY =
+  /^\W*(?:no|none|nothing|empty|not|keine?|aucune?|ning[uú]n|nenhum|0|#)\b|\b(?:empty|yet)\b/i;
+
+/**
+ * What is lost from one answer to the next: lines that are gone without others in their place, or that were replaced
+ * while the others stayed in their places. A list that shows only its first entries loses others as entries are added, so
+ * that all lines move. Undefined if nothing is.
+ */
+export function findLoss(
+  before: readonly AnswerLine[],
+  after: readonly AnswerLine[],
+): LineDifference | undefined {
+  const [one, other] = [listTexts(before), listTexts(after)];
+  const difference = compareLines(before, after, { withAmounts: false });
+  const gone = difference.gone.filter((line) => !SAYS_EMPTY.test(line));
+  if (gone.length === 0) return undefined;
+  if (other.length < one.length) return { ...difference, gone };
+  const changed = one.filter((line, at) => line !== other[at]);
+  const isReplaced = one.length === other.length && changed.length <= one.length * MAX_CHANGED;
+  return isReplaced ? { ...difference, gone } : undefined;
 }

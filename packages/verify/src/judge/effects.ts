@@ -139,8 +139,8 @@ function effectOf(change: StateChange): Omit<Effect, 'atMs' | 'noise'> {
   return contentEffect(path, change.comparison);
 }
 
-/** Files that Git rewrites with every commit or checkout, and whose former content its objects and logs keep. */
-const GIT_STATE = /\/[.]git\/(?:index|[A-Z_]*HEAD|[A-Z]+_EDITMSG|refs\/.+|logs\/.+)$/;
+/** Files that Git rewrites with every commit or checkout, and whose former content its objects and logs keep. Not tags. */
+const GIT_STATE = /\/[.]git\/(?:index|[A-Z_]*HEAD|[A-Z]+_EDITMSG|refs\/(?!tags\/).+|logs\/.+)$/;
 
 function contentEffect(
   path: string,

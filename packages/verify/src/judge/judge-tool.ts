@@ -35,14 +35,21 @@ export function judgeTool(facts: ToolFacts, given: Trials): ToolReport {
   };
 }
 
-/** Adds what other tools showed differently after calls of a tool that says that it only reads. */
-export function withChangesInMemory(report: ToolReport, evidence: readonly Evidence[] = []): ToolReport {
-  if (evidence.length === 0) return report;
-  const hint = report.declared.readOnlyHint === true ? 'readOnlyHint' : 'idempotentHint';
-  const former = report.verdicts[hint];
-  const known = former.kind === 'contradicted' ? former.evidence : [];
-  const contradicted = { kind: 'contradicted', evidence: [...known, ...evidence] } as const;
-  const verdicts = { ...report.verdicts, [hint]: contradicted };
+/** What the other tools of a server showed, against a hint. */
+export interface ChangeInMemory {
+  readonly hint: Hint;
+  readonly evidence: readonly Evidence[];
+}
+
+/** Adds what other tools showed differently after calls of a tool, although a hint of it says otherwise. */
+export function withChangesInMemory(report: ToolReport, changes: readonly ChangeInMemory[] = []): ToolReport {
+  if (changes.length === 0) return report;
+  const verdicts = { ...report.verdicts };
+  for (const { hint, evidence } of changes) {
+    const former = verdicts[hint];
+    const known = former.kind === 'contradicted' ? former.evidence : [];
+    verdicts[hint] = { kind: 'contradicted', evidence: [...known, ...evidence] };
+  }
   const signals = report.signals.filter(({ kind }) => kind !== 'in_process_state');
   return { ...report, verdicts, signals: [{ kind: 'in_process_state', isJudged: true }, ...signals] };
 }
