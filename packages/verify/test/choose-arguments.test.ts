@@ -75,6 +75,25 @@ it('two ids of one kind are different ones that exist', () => {
   expect(chosen(ends)[0]).toMatchObject({ args: { from_user_id: 41, to_user_id: 42 } });
 });
 
+it('nested lists of numbers are a closed line, and lists of fixed items have each of them', () => {
+  const number = { type: 'number' };
+  const lines = { type: 'array', items: { type: 'array', items: { type: 'array', items: number } } };
+  expect(chosen(object({ polygon: lines }))[0]).toMatchObject({
+    args: {
+      polygon: [
+        [
+          [1, 1],
+          [1, 2],
+          [2, 2],
+          [1, 1],
+        ],
+      ],
+    },
+  });
+  const pair = { type: 'array', prefixItems: [number, { enum: ['m', 'km'] }] };
+  expect(chosen(object({ distance: pair }))[0]).toMatchObject({ args: { distance: [1, 'm'] } });
+});
+
 it('a path points to seed data of the kind that the tool reads', () => {
   const path = object({ path: { type: 'string' } });
   expect(chosen(path, { name: 'read_json' })[0]).toMatchObject({ args: { path: '/seed/data.json' } });

@@ -156,13 +156,36 @@ function requiredOf(schema: JsonObject): readonly unknown[] {
   );
 }
 
+/** A closed line of positions (RFC 7946), which also is a list of points and of pairs. */
+const RING = [
+  [1, 1],
+  [1, 2],
+  [2, 2],
+  [1, 1],
+];
+
 function generateList(schema: JsonObject, name: string, given: Place): Generated {
+  const fixed: readonly unknown[] = [schema['prefixItems'], schema['items']].find(Array.isArray) ?? [];
+  if (fixed.length > 0) {
+    const parts = fixed.slice(0, MAX_OPTIONS).map((item) => generateValue(item, toSingular(name), given));
+    return { value: parts.map(({ value }) => value), origin: findWeakest(parts) };
+  }
+  if (isListOfNumbers(resolveSchema(schema['items'], given.root), given.root))
+    return { value: RING, origin: 'heuristic' };
   const items = isJsonObject(schema['items']) ? schema['items'] : { type: 'string' };
   const count = Math.min(Math.max(Number(schema['minItems'] ?? 1), 1), 5);
   const parts = Array.from({ length: count }, (_, at) =>
     generateValue(items, toSingular(name), { ...given, variant: given.variant + at }),
   );
   return { value: parts.map(({ value }) => value), origin: findWeakest(parts) };
+}
+
+function isListOfNumbers(schema: JsonObject, root: JsonObject): boolean {
+  const isNumber = (item: unknown): boolean =>
+    ['integer', 'number'].includes(readType(resolveSchema(item, root)) ?? '');
+  const items: readonly unknown[] = [schema['prefixItems'], schema['items']].flat();
+  const given = items.filter((item) => item !== undefined);
+  return readType(schema) === 'array' && given.length > 0 && given.every(isNumber);
 }
 
 function generateMap(schema: JsonObject, given: Place): Generated {
