@@ -25,7 +25,7 @@ const BY_NAME: readonly (readonly [NoiseClass, RegExp])[] = [
   ['git_index', GIT_LOCK],
   [
     'cache',
-    /\/(?:[.]?cache|caches|__pycache__|_cacache|node_modules\/[.]cache|[.]pytest_cache|[.]mypy_cache)(?:\/|$)/i,
+    /\/(?:[^/]*[.-]cache|cache|[^/]*_cache|caches|__pycache__|_cacache|node_modules\/[.]cache|[.]pytest_cache|[.]mypy_cache)(?:\/|$)/i,
   ],
   ['log', LOG],
   ['temporary', /[.](?:tmp|temp|swp)$|\/[.]#|~$|\/[.]~lock[.][^/]*$/i],

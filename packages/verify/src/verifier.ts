@@ -309,7 +309,7 @@ async function verify(
   const [trials, { trials: alone, unwatched }, inMemory] = await Promise.all([
     tried,
     watchReadOnly(planned, { ...run, ...waiting, idle, creatingCalls }, tried),
-    findMemoryChanges(planned.map(toCallable), run),
+    findMemoryChanges(planned.map(toCallable), { ...run, creatingCalls }),
   ]);
   const tools = planned.map((tool, at) => {
     const { trials: run, stopped } = trials[at] ?? { trials: [], stopped: 'time_limit' as const };
@@ -408,11 +408,11 @@ function toWatched({ name, sets, setups }: PlannedTool): WatchedTool {
   return { name, sets: sets.slice(0, 1), setup: setups[0] ?? [] };
 }
 
-function toCallable({ name, annotations, sets, variants }: PlannedTool): CallableTool {
+function toCallable({ name, annotations, sets, variants, setups: [setup = []] }: PlannedTool): CallableTool {
   const { readOnlyHint, destructiveHint, idempotentHint } = pickDeclaredHints(annotations);
   const isReadOnly = readOnlyHint === true;
   return {
-    ...{ name, isReadOnly, sets, variants },
+    ...{ name, isReadOnly, sets, variants, setup },
     isIdempotent: !isReadOnly && idempotentHint === true,
     isAdditive: !isReadOnly && destructiveHint === false,
   };

@@ -12,10 +12,11 @@ const TOOLS: readonly CallableTool[] = ['list_notes', 'check_notes'].map((name) 
   isAdditive: false,
   sets: ARGS,
   variants: [],
+  setup: [],
 }));
 const IDEMPOTENT = {
   ...{ name: 'water_plant', isReadOnly: false, isIdempotent: true, isAdditive: false },
-  ...{ sets: ARGS, variants: [] },
+  ...{ sets: ARGS, variants: [], setup: [] },
 };
 
 type Notes = (calls: readonly string[]) => string;
@@ -50,7 +51,7 @@ function findChanges(notes: Notes, tools: readonly CallableTool[]): ReturnType<t
   return findMemoryChanges(tools, {
     pace: { controlMs: 0, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
     ...{ seed: '', startTargets: new Set(), openServer: () => Promise.resolve(ok(openServer())) },
-    signal: new AbortController().signal,
+    ...{ creatingCalls: [], signal: new AbortController().signal },
   });
 }
 

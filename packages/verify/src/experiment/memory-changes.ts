@@ -12,11 +12,12 @@ import {
   type LineDifference,
 } from '../judge/answer-lines.ts';
 import type { ChangeInMemory } from '../judge/judge-tool.ts';
+import type { SetupCall } from './explore-tools.ts';
+import { prepareServer } from './prepare-server.ts';
 import type { ServerRun } from './run-tool.ts';
 import {
   type CallableTool,
   callOnce,
-  callTool,
   isView,
   readStableViews,
   readViews,
@@ -25,17 +26,22 @@ import {
 } from './views.ts';
 
 const MAX_VIEWS = 8;
-const MAX_FILLED = 5;
+/** Calls that precede those of the tools. */
+const MAX_SETUP = 24;
 /** A change must recur in as many new servers. */
 const REPEATS = 2;
 /** Tools that are called again in new servers at the same time. */
 const MAX_CONFIRMING = 4;
 /** Sets of arguments of one tool. */
 const MAX_VARIANTS = 16;
-const CREATES = /(?:^|[_.\s-])(?:add|append|create|insert|new|put|register|remember|save|set|store|write)/i;
 /** Names of tools that show what is in a state, which is not lost when it has another. */
 const SHOWS_STATE =
   /(?:^|[_.\s-])(?:open|pending|active|available|unread|due|today|upcoming|free|overdue|next|queue[d]?|todo)(?:$|[_.\s-])/i;
+
+export interface MemoryRun extends ServerRun {
+  /** Calls after which there is data. */
+  readonly creatingCalls: readonly SetupCall[];
+}
 
 /**
  * Finds tools after whose calls the other tools of the same server show different data, which may exist only in its
@@ -47,7 +53,7 @@ const SHOWS_STATE =
  */
 export async function findMemoryChanges(
   tools: readonly CallableTool[],
-  run: ServerRun,
+  run: MemoryRun,
 ): Promise<ReadonlyMap<string, readonly ChangeInMemory[]>> {
   const found = new Map<string, readonly ChangeInMemory[]>();
   const callable = tools.filter(({ sets }) => sets.length > 0);
@@ -58,28 +64,36 @@ export async function findMemoryChanges(
       views.some(({ name }) => name !== tool.name),
   );
   if (tested.length === 0) return found;
-  const setting = { fill: callable.filter(isCreating).slice(0, MAX_FILLED), views, run };
-  // What tools change that only read is not mixed with what the others do, and nothing is removed before others use it.
+  const setting = { views, run };
+  // What tools change that only read is not mixed with what the others do. Nothing is removed before others use it.
   tested.sort((one, other) => rank(one) - rank(other));
-  const suspects = await inServer(setting, (context) => findSuspects(tested, context));
-  await runConcurrently(suspects ?? [], MAX_CONFIRMING, async (suspect) => {
-    const sets = suspect.areVariants ? await inServer(setting, findVariant(suspect)) : suspect.sets;
-    const evidence = sets && (await confirmChange({ ...suspect, sets }, setting));
-    const { name } = suspect.tool;
-    if (evidence !== undefined)
-      found.set(name, [...(found.get(name) ?? []), { hint: suspect.hint, evidence }]);
-  });
+  const groups = [
+    tested.filter(({ isReadOnly }) => isReadOnly),
+    tested.filter(({ isReadOnly }) => !isReadOnly),
+  ];
+  const suspects = await Promise.all(
+    groups.map((group) => inServer(group, setting, (context) => findSuspects(group, context))),
+  );
+  await runConcurrently(
+    suspects.flatMap((some) => some ?? []),
+    MAX_CONFIRMING,
+    async (suspect) => {
+      const sets = suspect.areVariants
+        ? await inServer([suspect.tool], setting, findVariant(suspect))
+        : suspect.sets;
+      const evidence = sets && (await confirmChange({ ...suspect, sets }, setting));
+      const { name } = suspect.tool;
+      if (evidence !== undefined)
+        found.set(name, [...(found.get(name) ?? []), { hint: suspect.hint, evidence }]);
+    },
+  );
   return found;
-}
-
-function isCreating({ isReadOnly, name }: CallableTool): boolean {
-  return !isReadOnly && CREATES.test(name);
 }
 
 const LAST: readonly ToolKind[] = ['changes', 'other', 'removes'];
 
-function rank({ isReadOnly, name }: CallableTool): number {
-  return isReadOnly ? -2 : LAST.indexOf(kindOfTool(name));
+function rank({ name }: CallableTool): number {
+  return LAST.indexOf(kindOfTool(name));
 }
 
 /** Sets of arguments of a tool between which nothing is compared. */
@@ -113,7 +127,8 @@ async function findSuspects(
     const former = before;
     before = await show();
     const isKnown = suspects.some(({ tool, hint }) => tool === suspect.tool && hint === suspect.hint);
-    if (!isKnown && findChange(suspect, former, before) !== undefined) suspects.push(suspect);
+    const change = findChange(suspect, former, before, { isOneCall: !suspect.areVariants });
+    if (!isKnown && change !== undefined) suspects.push(suspect);
   };
   for (const { tool, sets, areVariants } of tools.flatMap(listGroups)) {
     if (context.run.signal.aborted || context.server.hasEnded) break;
@@ -167,26 +182,33 @@ function findChange(
   { tool, hint }: Pick<Suspect, 'tool' | 'hint'>,
   before: Views,
   after: Views,
+  { isOneCall }: { readonly isOneCall: boolean } = { isOneCall: true },
 ): ViewChange | undefined {
   if (hint === 'destructiveHint' && !tool.isAdditive) return undefined;
   for (const [view, { lines, hasStableNumbers }] of before) {
     const now = after.get(view);
     if (now === undefined || view === tool.name) continue;
-    const withAmounts = hint === 'idempotentHint' && hasStableNumbers;
     const difference =
       hint === 'destructiveHint'
-        ? findLostData(view, before, after)
-        : compareLines(lines, now.lines, { withAmounts });
+        ? findLostData(view, { before, after, isOneCall })
+        : compareLines(lines, now.lines, { withAmounts: hasStableNumbers });
     if (difference !== undefined && isDifferent(difference)) return { view, difference };
   }
   return undefined;
 }
 
 /** What a tool no longer shows, unless another one shows it now. */
-function findLostData(view: string, before: Views, after: Views): LineDifference | undefined {
+function findLostData(
+  view: string,
+  {
+    before,
+    after,
+    isOneCall,
+  }: { readonly before: Views; readonly after: Views; readonly isOneCall: boolean },
+): LineDifference | undefined {
   const [former, now] = [before.get(view), after.get(view)];
   if (former === undefined || now === undefined || SHOWS_STATE.test(view)) return undefined;
-  const loss = findLoss(former.lines, now.lines);
+  const loss = findLoss(former.lines, now.lines, { isOneCall });
   const shownNow = [...after].flatMap(([other, { lines }]) => {
     const known = other === view ? undefined : before.get(other);
     return known === undefined ? [] : compareLines(known.lines, lines, { withAmounts: false }).added;
@@ -201,9 +223,8 @@ function readValue(line: string): string {
 }
 
 interface ProbeSetting {
-  readonly fill: readonly CallableTool[];
   readonly views: readonly CallableTool[];
-  readonly run: ServerRun;
+  readonly run: MemoryRun;
 }
 
 interface ProbeOptions {
@@ -222,7 +243,7 @@ async function confirmChange(
   let seen: ViewChange | undefined;
   for (let repeat = 0; repeat < REPEATS; repeat += 1) {
     const before = seen;
-    seen = await inServer(setting, async (context) => {
+    seen = await inServer([suspect.tool], setting, async (context) => {
       const probe = (isCalled: boolean): Promise<ViewChange | undefined> =>
         probeWith(suspect, { ...context, isCalled, unstable });
       if (suspect.hint === 'idempotentHint') await callOnce(suspect.tool, suspect.sets, context);
@@ -249,9 +270,10 @@ function formatDifference({ gone, added }: LineDifference): string {
   return texts.join(', ');
 }
 
-/** Undefined if the server does not start. */
+/** Undefined if the server does not start. `tools`: what is called there, after the calls that precede them. */
 async function inServer<T>(
-  { fill, views, run }: ProbeSetting,
+  tools: readonly CallableTool[],
+  { views, run }: ProbeSetting,
   work: (context: ServerContext) => Promise<T>,
 ): Promise<T | undefined> {
   if (run.signal.aborted) return undefined;
@@ -260,9 +282,12 @@ async function inServer<T>(
   const server = opened.value;
   try {
     await pause(run.pace.startMs);
-    for (const { name, sets } of fill)
-      for (const { args } of sets.slice(0, 2)) await callTool(name, args, { server, run });
-    return await work({ server, views, run });
+    const names = new Set(tools.map(({ name }) => name));
+    // What a tool itself has created before is not changed by the same call.
+    const others = run.creatingCalls.filter(({ tool }) => !names.has(tool));
+    const setup = new Set([...others, ...[...views, ...tools].flatMap((tool) => tool.setup)]);
+    const replace = await prepareServer(server, [...setup].slice(0, MAX_SETUP), run);
+    return await work({ server, views, run, replace });
   } finally {
     await server.close();
   }

@@ -175,15 +175,28 @@ async function trySets(
       const trial = await runTrial(sandboxed, replace(set), { ...run, pace, pending, isLast });
       const hasFailedLater = !isFresh && !hasSucceeded(trial);
       onTrial(hasFailedLater || isDoubtful(trial, run) ? repeated(set, run, trial) : Promise.resolve(trial));
-      if (isFresh && hasSucceeded(trial) && !sandboxed.hasEnded)
-        for (const variant of await runVariants(sandboxed, run.variants.map(replace), { ...run, pending }))
-          onTrial(Promise.resolve(variant));
+      if (isFresh && hasSucceeded(trial) && !sandboxed.hasEnded) {
+        const variants = await runVariants(sandboxed, run.variants.map(replace), { ...run, pending });
+        const again = variants
+          .filter((one) => !hasSucceeded(one) && hasOtherFlag(one, set))
+          .slice(0, MAX_AGAIN);
+        for (const variant of variants)
+          onTrial(again.includes(variant) ? repeated(variant, run, variant) : Promise.resolve(variant));
+      }
       isFresh = false;
     }
   } finally {
     await sandboxed?.close();
   }
   return undefined;
+}
+
+/** Variants with a flag that failed after other calls, and are tried in a fresh sandbox. */
+const MAX_AGAIN = 2;
+
+/** Whether a variant has another value of a flag, such as `overwrite`, than the arguments that it varies. */
+function hasOtherFlag({ shape }: ArgumentSet, base: ArgumentSet): boolean {
+  return [...shape.matchAll(/"[^"]{1,100}":(?:true|false)/g)].some(([flag]) => !base.shape.includes(flag));
 }
 
 function repeated(set: ArgumentSet, run: PreparedRun, former: Trial): Promise<Trial> {

@@ -4,11 +4,12 @@ import type { ArgumentSet } from '../arguments/choose-arguments.ts';
 import {
   type AnswerLine,
   compareLines,
-  isAboutUse,
+  showsUse,
   isDifferent,
   readAnswerLines,
 } from '../judge/answer-lines.ts';
 import { isSuccess } from '../judge/trial.ts';
+import type { SetupCall } from './explore-tools.ts';
 import type { CalledServer, ServerRun } from './run-tool.ts';
 
 /** A tool with the arguments with which it is called. */
@@ -22,6 +23,8 @@ export interface CallableTool {
   readonly sets: readonly ArgumentSet[];
   /** Other arguments, such as each value of an enumeration. */
   readonly variants: readonly ArgumentSet[];
+  /** Calls that precede it. */
+  readonly setup: readonly SetupCall[];
 }
 
 /** What a tool showed. */
@@ -38,16 +41,18 @@ export interface ServerContext {
   readonly server: CalledServer;
   readonly run: ServerRun;
   readonly views: readonly CallableTool[];
+  /** Puts values of this server into arguments. */
+  readonly replace: (set: ArgumentSet) => ArgumentSet;
 }
 
 /** Identical calls of the tools that show data, before the tool in question is called. */
 const ROUNDS = 3;
 /** Names of tools that show data. Another one that says that it only reads could itself change what these show. */
 const SHOWS =
-  /^(?:.*[_.\s-])?(?:list|get|show|read|find|search|view|fetch|lister|afficher|voir|auflisten|anzeigen|zeigen?|listar|mostrar|ver)(?:$|[_.\s-]|[A-Z])/;
+  /^(?:.*[_.\s-])?(?:list|get|show|read|find|search|view|fetch|status|lister|afficher|voir|auflisten|anzeigen|zeigen?|listar|mostrar|ver)(?:$|[_.\s-]|[A-Z])/;
 
 export function isView({ isReadOnly, name }: CallableTool): boolean {
-  return isReadOnly && SHOWS.test(name) && !isAboutUse(name);
+  return isReadOnly && SHOWS.test(name) && !showsUse(name);
 }
 
 /** The answers of tools that answered the same several times. Names of the others are added to `unstable`. */
@@ -80,7 +85,7 @@ export async function readViews(views: readonly CallableTool[], context: ServerC
   for (const { name, sets } of views) {
     const [first] = sets;
     if (first === undefined || context.server.hasEnded || context.run.signal.aborted) continue;
-    const { result } = await callTool(name, first.args, context);
+    const { result } = await callTool(name, first, context);
     const lines = readAnswerLines(result);
     if (lines !== undefined) answers.set(name, { lines, hasStableNumbers: true });
   }
@@ -94,15 +99,15 @@ export async function callOnce(
   context: ServerContext,
 ): Promise<boolean> {
   let hasSucceeded = false;
-  for (const { args } of sets)
-    hasSucceeded = isSuccess((await callTool(name, args, context)).answer) || hasSucceeded;
+  for (const set of sets)
+    hasSucceeded = isSuccess((await callTool(name, set, context)).answer) || hasSucceeded;
   return hasSucceeded;
 }
 
-export function callTool(
+function callTool(
   name: string,
-  args: ArgumentSet['args'],
-  { server, run: { pace, signal } }: Pick<ServerContext, 'server' | 'run'>,
+  set: ArgumentSet,
+  { server, replace, run: { pace, signal } }: ServerContext,
 ): ReturnType<CalledServer['call']> {
-  return server.call(name, args, { limitMs: pace.callLimitMs, signal });
+  return server.call(name, replace(set).args, { limitMs: pace.callLimitMs, signal });
 }

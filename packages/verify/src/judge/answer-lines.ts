@@ -17,13 +17,21 @@ const MAX_LINE = 300;
 const MAX_DEPTH = 8;
 /** Parts of answers that describe the use of a server and not its data, by the names of tools and members. */
 const ABOUT_USE =
-  /(?:^|[^a-z])(?:stat(?:s|istics|us)?|metrics?|usage|cached?|caches|log(?:s|ged)?|histor(?:y|ies)|recent(?:ly)?|last|sessions?|calls?|hits?|access(?:ed)?|activit(?:y|ies)|uptime|time(?:stamp)?|at|health|quer(?:y|ies)|seen|views?|viewed)(?:$|[^a-z])/i;
+  /(?:^|[^a-z])(?:stat(?:s|istics)?|metrics?|usage|cached?|caches|log(?:s|ged)?|histor(?:y|ies)|recent(?:ly)?|last|sessions?|calls?|hits?|access(?:ed)?|activit(?:y|ies)|uptime|time(?:stamp)?|at|health|quer(?:y|ies)|seen|views?|viewed|requests?|served|lookups?|reads?|searches|invocations?|counter)(?:$|[^a-z])/i;
+/** `get_status`, `server_status`; not `zone_status`. */
+const SHOWS_STATUS = /^(?:get |show |check )?(?:(?:server|system|connection|index|cache) )?status$/;
 /** Numbers that grow with each change, also with one that changes nothing else. */
-const ABOUT_CHANGES = /(?:^|[^a-z])(?:updated|modified|changed?|edited|version|revision|rev|v|seq|sequence)/i;
+const ABOUT_CHANGES =
+  /(?:^|[^a-z])(?:(?:updated|modified|changed|edited)[a-z ]{0,10}|version|revision|rev|v|seq|sequence)(?:$|[^a-z])/i;
 
-/** Whether a tool shows how its server is used, which any call may change. */
+/** Whether a part of an answer describes how the server is used, which any call may change. */
 export function isAboutUse(name: string): boolean {
   return ABOUT_USE.test(splitName(name).join(' '));
+}
+
+/** Whether a tool shows how its server is used, or its status. */
+export function showsUse(tool: string): boolean {
+  return isAboutUse(tool) || SHOWS_STATUS.test(splitName(tool).join(' '));
 }
 
 /** The lines in their order. Undefined if the answer is no result, or is too large. */
@@ -123,6 +131,9 @@ export function isDifferent({ gone, added }: LineDifference): boolean {
 
 /** Of lines that an answer still has as many of, at most this share may differ. */
 const MAX_CHANGED = 0.5;
+/** A state that a thing has at a time. Nothing is lost when it has another. */
+const STATE =
+  /(?:^|[^a-z])(?:status|state|(?:in)?active|running|stopped|started|paused|idle|enabled|disabled|on|off|open(?:ed)?|closed|done|todo|pending|completed?|true|false|yes|no)(?:$|[^a-z])/i;
 /** An answer that says that there is nothing. */
 const SAYS_EMPTY =
   /^\W*(?:no|none|nothing|empty|not|keine?|aucune?|ning[uú]n|nenhum|0|#)\b|\b(?:empty|yet)\b/i;
@@ -130,18 +141,20 @@ const SAYS_EMPTY =
 /**
  * What is lost from one answer to the next: lines that are gone without others in their place, or that were replaced
  * while the others stayed in their places. A list that shows only its first entries loses others as entries are added, so
- * that all lines move. Undefined if nothing is.
+ * that all lines move. Undefined if nothing is. After several calls, whatever is gone may be lost.
  */
 export function findLoss(
   before: readonly AnswerLine[],
   after: readonly AnswerLine[],
+  { isOneCall }: { readonly isOneCall: boolean },
 ): LineDifference | undefined {
   const [one, other] = [listTexts(before), listTexts(after)];
   const difference = compareLines(before, after, { withAmounts: false });
   const gone = difference.gone.filter((line) => !SAYS_EMPTY.test(line));
   if (gone.length === 0) return undefined;
-  if (other.length < one.length) return { ...difference, gone };
+  if (other.length < one.length || !isOneCall) return { ...difference, gone };
   const changed = one.filter((line, at) => line !== other[at]);
+  const replaced = gone.filter((line) => !STATE.test(line));
   const isReplaced = one.length === other.length && changed.length <= one.length * MAX_CHANGED;
-  return isReplaced ? { ...difference, gone } : undefined;
+  return isReplaced && replaced.length > 0 ? { ...difference, gone: replaced } : undefined;
 }
