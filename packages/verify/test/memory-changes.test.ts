@@ -107,9 +107,13 @@ describe('a tool that says that it only adds', () => {
       expect(await broken((calls) => (planted(calls) > 0 ? list('north') : list('north', 'south')))).toEqual([
         'plant_rose',
       ]);
-      expect(await broken((calls) => list('north', planted(calls) > 0 ? 'rose' : 'south'))).toEqual([
-        'plant_rose',
-      ]);
+      for (const [old, now] of [
+        ['south', 'rose'],
+        ['bed of G-1', 'bed of G-2'],
+      ] as const)
+        expect(await broken((calls) => list('north', planted(calls) > 0 ? now : old))).toEqual([
+          'plant_rose',
+        ]);
     }
   });
 
@@ -128,6 +132,8 @@ describe('a tool that says that it only adds', () => {
           .join('\n'),
     ],
     ['another number', (roses) => `${roses + 3} beds\nnorth`],
+    ['another state', (roses) => JSON.stringify({ bed: 'north', status: roses > 0 ? 'planted' : 'empty' })],
+    ['another time', (roses) => JSON.stringify({ bed: 'north', note: `2026-01-15 10:00:0${roses}` })],
   ])('is not contradicted by %s', async (_, show) => {
     expect(await broken((calls) => show(planted(calls)))).toEqual([]);
   });

@@ -208,7 +208,10 @@ function findLostData(
 ): LineDifference | undefined {
   const [former, now] = [before.get(view), after.get(view)];
   if (former === undefined || now === undefined || SHOWS_STATE.test(view)) return undefined;
-  const loss = findLoss(former.lines, now.lines, { isOneCall });
+  const loss = findLoss(former.lines, now.lines, {
+    isOneCall,
+    withIds: former.hasStableNumbers,
+  });
   const shownNow = [...after].flatMap(([other, { lines }]) => {
     const known = other === view ? undefined : before.get(other);
     return known === undefined ? [] : compareLines(known.lines, lines, { withAmounts: false }).added;

@@ -78,9 +78,18 @@ function walk(
 
 /** Texts with letters, without their numbers, since counters and times change anyway. */
 function listTexts(lines: readonly AnswerLine[]): readonly string[] {
+  return maskTexts(lines, (text) => text.replaceAll(/\d+/g, '#'));
+}
+
+/** Texts as `listTexts` returns them, with the digits of ids such as `D1` and `KB-1001`. */
+function listTextsWithIds(lines: readonly AnswerLine[]): readonly string[] {
+  return maskTexts(lines, (text) => text.replaceAll(TIMES, '#').replaceAll(/(?<![\p{L}\d_-])\d+/gu, '#'));
+}
+
+function maskTexts(lines: readonly AnswerLine[], mask: (text: string) => string): readonly string[] {
   return lines
     .filter(({ isNumber }) => !isNumber)
-    .map(({ text }) => text.replaceAll(/\d+/g, '#'))
+    .map(({ text }) => mask(text))
     .filter((text) => /\p{L}/u.test(text));
 }
 
@@ -117,9 +126,12 @@ export function compareLines(
   after: readonly AnswerLine[],
   { withAmounts }: { readonly withAmounts: boolean },
 ): LineDifference {
-  const [one, other] = [before, after].map((lines) =>
-    count(withAmounts ? listAmounts(lines) : listTexts(lines)),
-  ) as [Counted, Counted]; // of two
+  const list = withAmounts ? listAmounts : listTexts;
+  return compareTexts(list(before), list(after));
+}
+
+function compareTexts(before: readonly string[], after: readonly string[]): LineDifference {
+  const [one, other] = [count(before), count(after)];
   const more = (here: Counted, there: Counted): readonly string[] =>
     [...here].flatMap(([line, number]) => (number > (there.get(line) ?? 0) ? [line] : []));
   return { gone: more(one, other), added: more(other, one) };
@@ -146,10 +158,11 @@ const SAYS_EMPTY =
 export function findLoss(
   before: readonly AnswerLine[],
   after: readonly AnswerLine[],
-  { isOneCall }: { readonly isOneCall: boolean },
+  { isOneCall, withIds }: { readonly isOneCall: boolean; readonly withIds: boolean },
 ): LineDifference | undefined {
-  const [one, other] = [listTexts(before), listTexts(after)];
-  const difference = compareLines(before, after, { withAmounts: false });
+  const list = withIds ? listTextsWithIds : listTexts;
+  const [one, other] = [list(before), list(after)];
+  const difference = compareTexts(one, other);
   const gone = difference.gone.filter((line) => !SAYS_EMPTY.test(line));
   if (gone.length === 0) return undefined;
   if (other.length < one.length || !isOneCall) return { ...difference, gone };
