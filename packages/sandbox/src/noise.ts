@@ -23,10 +23,7 @@ const BYTE_CODE = /[.]pyc$/i;
 const LOG = /\/(?:logs?|_logs)\/|[.]log(?:[.]\d+)?$|\/telemetry[.](?:jsonl|ndjson)$/i;
 const BY_NAME: readonly (readonly [NoiseClass, RegExp])[] = [
   ['git_index', GIT_LOCK],
-  [
-    'cache',
-    /\/(?:[^/]*[.-]cache|cache|[^/]*_cache|caches|__pycache__|_cacache|node_modules\/[.]cache|[.]pytest_cache|[.]mypy_cache)(?:\/|$)/i,
-  ],
+  ['cache', /\/(?:[^/]*[._-]cache|cache|caches|__pycache__|_cacache)(?:\/|$)/i],
   ['log', LOG],
   ['temporary', /[.](?:tmp|temp|swp)$|\/[.]#|~$|\/[.]~lock[.][^/]*$/i],
   ['temporary', LOCK],

@@ -249,19 +249,17 @@ const exact: Rule = (text, draft) => {
     if (draft.names.includes(name)) draft.set(name, value);
 };
 
+/** `1 is lower than the last one (480)`: a complaint, not what is wanted. */
+const tooLow: Rule = (text, draft) => {
+  const [, given = '', least = ''] =
+    /(-?\d{1,9}(?:\.\d{1,6})?)\D{0,20}\b(?:is|was) (?:too )?(?:low(?:er)?|less|small(?:er)?|below)\b\D{0,40}(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(
+      text,
+    ) ?? [];
+  const path = [...draft.leaves].find(([, value]) => value === Number(given))?.[0];
+  if (given !== '' && path !== undefined) draft.set(path, Number(least) + 1);
+};
+
 const bounds: Rule = (text, draft) => {
-  // `1 is lower than the last one (48200)`: a complaint, not what is wanted.
-  const low = /\b(?:lower|less|smaller|below|earlier) (?:than )?\D{0,40}?(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(
-    text,
-  )?.[1];
-  const tooLow = [...draft.leaves].find(
-    ([, value]) =>
-      typeof value === 'number' && new RegExp(`\\b${value}\\b\\D{0,20}\\b(?:is|was|are) `).test(text),
-  );
-  if (low !== undefined && tooLow !== undefined && Number(low) > Number(tooLow[1])) {
-    draft.set(tooLow[0], Number(low) + 1);
-    return;
-  }
   const range =
     /\b(?:between|range|from)\b\D{0,10}(-?\d{1,9}(?:\.\d{1,6})?)\D{1,6}(-?\d{1,9}(?:\.\d{1,6})?)/i.exec(text);
   const least =
@@ -402,6 +400,7 @@ const RULES: readonly Rule[] = [
   exact,
   mustBeOneOf,
   ordered,
+  tooLow,
   bounds,
   pathKind,
   example,

@@ -46,10 +46,10 @@ export interface MemoryRun extends ServerRun {
 /**
  * Finds tools after whose calls the other tools of the same server show different data, which may exist only in its
  * memory, although they say that they only read; after whose repeated calls they do, although they say that they are
- * idempotent; and after whose calls data are lost, although they say that they only add. First all tools are called in one
- * server. A tool that seems to change something is called again in new servers. Data that differ there while it is not
- * called change by themselves, and do not count. Neither do what describes the use of a server, what appears where nothing
- * was and stays the same when the tool is called again, and numbers, except for tools that say that they are idempotent.
+ * idempotent; and after whose calls data are lost, although they say that they only add. First all tools of a kind are called
+ * in one server. A tool that seems to change something is called again in new servers. Data that differ there while it is not
+ * called change by themselves, and do not count. Neither do what describes the use of a server, and what appears where
+ * nothing was and stays the same when the tool is called again.
  */
 export async function findMemoryChanges(
   tools: readonly CallableTool[],
@@ -67,10 +67,9 @@ export async function findMemoryChanges(
   const setting = { views, run };
   // What tools change that only read is not mixed with what the others do. Nothing is removed before others use it.
   tested.sort((one, other) => rank(one) - rank(other));
-  const groups = [
-    tested.filter(({ isReadOnly }) => isReadOnly),
-    tested.filter(({ isReadOnly }) => !isReadOnly),
-  ];
+  const groups = [true, false]
+    .map((isReadOnly) => tested.filter((tool) => tool.isReadOnly === isReadOnly))
+    .filter(({ length }) => length > 0);
   const suspects = await Promise.all(
     groups.map((group) => inServer(group, setting, (context) => findSuspects(group, context))),
   );
