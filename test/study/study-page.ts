@@ -95,7 +95,7 @@ function formatFound(verified: readonly PublishedRecord[]): readonly string[] {
           ),
           '',
         ]),
-    `${tools.filter(({ keepsState }) => keepsState === true).length} tools keep state in process memory. Only a change that other tools of the server show contradicts \`readOnlyHint\` or \`idempotentHint\`; other state is reported without a verdict.`,
+    `${tools.filter(({ keepsState }) => keepsState === true).length} tools keep state in process memory. Only a change that other tools of the server show contradicts a hint; other state is reported without a verdict.`,
     '',
   ];
 }
