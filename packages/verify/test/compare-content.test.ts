@@ -49,6 +49,26 @@ describe('comparing content distinguishes additions from losses:', () => {
       '{"nextId":2,"items":[1]}',
       { isAdditive: true, isTimestamps: false },
     ],
+    ['a task that is done', '[{"id":1,"done":false}]', '[{"id":1,"done":true}]', { isAdditive: 'unknown' }],
+    [
+      'a status, and one more element',
+      '[{"id":1,"status":"open"}]',
+      '[{"id":1,"status":"closed"},{"id":2}]',
+      { isAdditive: 'unknown' },
+    ],
+    ['what is running no longer', '{"running":{"id":1}}', '{"running":null}', { isAdditive: 'unknown' }],
+    [
+      'a status, and a lost element',
+      '[{"status":"open"},{"id":2}]',
+      '[{"status":"closed"}]',
+      { isAdditive: false },
+    ],
+    [
+      'a long text under the name of a state',
+      `{"status":"${'a'.repeat(50)}"}`,
+      '{"status":"b"}',
+      { isAdditive: false },
+    ],
   ];
   for (const [name, before, after, expected] of cases)
     it(name, () => expect(compared(before, after)).toMatchObject(expected));
@@ -151,6 +171,13 @@ describe('comparing content distinguishes additions from losses:', () => {
     expect(compared(one, damaged)).toEqual({
       ...{ format: 'unknown', why: 'SQLite cannot read it, SQLITE_CORRUPT' },
     });
+  });
+
+  it('the state of a row, which is unknown to be a loss', () => {
+    const one = writeDatabase(`create table t (name text, status text); insert into t values ('a', 'open')`);
+    const updated = (change: string): unknown => compared(one, writeDatabase(`update t set ${change}`, one));
+    expect(updated(`status = 'closed'`)).toMatchObject({ isAdditive: 'unknown' });
+    expect(updated(`status = 'closed', name = 'b'`)).toMatchObject({ isAdditive: false });
   });
 
   it('JSON in a column, by its structure', () => {

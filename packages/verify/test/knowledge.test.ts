@@ -44,6 +44,11 @@ it('what is renamed exists', () => {
   expect(rename('to')).toBeUndefined();
 });
 
+it('the ends of what is merged are ids of the thing', () => {
+  const listed = learned('list_beds', JSON.stringify([{ id: 'b-1', title: 'Roses' }]));
+  expect(valuesFor(listed, 'source', 'merge_beds')[0]).toBe('b-1');
+});
+
 it('a single word is a value if the tool lists something', () => {
   expect(valuesFor(learned('list_beds', 'north'), 'bed_name', 'water_bed')).toEqual(['north']);
   expect(valuesFor(learned('open_bed', 'done'), 'bed_name', 'water_bed')).toEqual([]);

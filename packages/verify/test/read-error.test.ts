@@ -163,6 +163,20 @@ it.each<[string, JsonObject, string, JsonObject, JsonObject]>([
     { height: { type: 'integer' } },
     { height: 481 },
   ],
+  [
+    'path within a folder',
+    { file: '/seed/notes.txt' },
+    'Path not allowed: /seed/notes.txt',
+    {},
+    { file: 'notes.txt' },
+  ],
+  [
+    'names in a row',
+    { file: 'x.csv' },
+    "no such file: 'x.csv' (available: north.csv south.csv )",
+    {},
+    { file: 'north.csv' },
+  ],
   ['query', { view: 'apple' }, 'view must be a SELECT statement', {}, { view: 'SELECT 1' }],
   ['schedule', { when: 'apple' }, 'when must have five fields, got 1', {}, { when: '0 0 * * *' }],
   [

@@ -15,7 +15,10 @@ export function splitList(text: string): readonly string[] {
     .split(/,|\||\n|\bor\b|\band\b/)
     .map((part) => part.replaceAll(/^[\s\-*•[(]+|[\s\]).]+$/g, '').replace(/\s*[(:].*$/, ''))
     .filter((part) => /^[\w./:@+-][\w ./:@+-]{0,60}$/.test(part));
-  return (quoted.length > 0 ? quoted : plain).slice(0, MAX_LISTED);
+  // `access.log app.log`: names, and not words of a sentence.
+  const only = plain.length === 1 ? (plain[0] ?? '').split(' ') : [];
+  const names = only.length > 1 && only.every((name) => /[\d._-]/.test(name)) ? only : plain;
+  return (quoted.length > 0 ? quoted : names).slice(0, MAX_LISTED);
 }
 
 /** The allowed values that a description lists. Empty if it lists none. */

@@ -65,9 +65,11 @@ export class Knowledge {
       sure.push(...nounsOfTool(tool).flatMap((one) => keysOf(one, last)));
       unsure.push(` ${last}`);
     } else if (ENDS.has(last)) {
-      // What is renamed, moved or copied exists.
-      if (BEGINS.has(last) && kindOfTool(tool) === 'changes')
-        sure.push(...nounsOfTool(tool).flatMap((one) => keysOf(one, 'name')));
+      // What is renamed, moved or copied exists, and what it becomes does not.
+      const givesName = splitName(tool).some((word) => GIVES_NAME.has(word));
+      const nouns = nounsOfTool(tool);
+      if (!givesName) unsure.push(...nouns.flatMap((one) => keysOf(one, 'id')));
+      else if (BEGINS.has(last)) sure.push(...nouns.flatMap((one) => keysOf(one, 'name')));
       unsure.push(' name', ' id');
     } else if (!FREE.has(last)) {
       sure.push(...[exact, last].flatMap((one) => NAMING.map((member) => `${one} ${member}`)), ` ${exact}`);
@@ -119,6 +121,8 @@ export const ENDS: ReadonlySet<string> = new Set([
   'object',
 ]);
 
+/** Verbs of tools that give what exists a new name. */
+const GIVES_NAME: ReadonlySet<string> = new Set(['rename', 'move', 'copy', 'duplicate']);
 const BEGINS: ReadonlySet<string> = new Set(['source', 'from']);
 
 function hasDigit({ known }: { readonly known: KnownValue }): boolean {

@@ -310,7 +310,7 @@ const pathKind: Rule = (text, draft) => {
   else if (/must be (?:an )?absolute|absolute path/i.test(text) && !current.startsWith('/'))
     draft.set(path, `${folder}/${current}`);
   else if (
-    /must be relative|(?:absolute paths?|leading slash).{0,30}not allowed|outside|relative path/i.test(
+    /must be relative|(?:absolute paths?|leading slash).{0,30}not allowed|path (?:is )?not allowed|outside|relative path/i.test(
       text,
     ) &&
     current.startsWith(`${folder}/`)

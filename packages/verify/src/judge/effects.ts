@@ -157,7 +157,11 @@ function contentEffect(
   const { isAdditive, isTimestamps } = compared;
   if (isAdditive === 'unknown')
     return {
-      ...createPlainEffect('changed', `changed ${path} (existing rows kept, except those of an index)`, path),
+      ...createPlainEffect(
+        'changed',
+        `changed ${path} (existing content kept, except states and rows of an index)`,
+        path,
+      ),
       ...{ isTimestamps, isUnclear: true },
     };
   const [effect, verb] = isAdditive

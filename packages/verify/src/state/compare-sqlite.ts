@@ -10,7 +10,13 @@ import {
   type Database,
   type Statement,
 } from '@assay-mcp/kit/platform/sqlite';
-import { compareJson, isGrowingCounter, isTimeUpdate, type JsonComparison } from './compare-json.ts';
+import {
+  compareJson,
+  isGrowingCounter,
+  isStateChange,
+  isTimeUpdate,
+  type JsonComparison,
+} from './compare-json.ts';
 
 const MAGIC = Buffer.from('SQLite format 3\0');
 const MAX_ROWS = 50_000;
@@ -56,8 +62,8 @@ function compareContents(old: Content, now: Content): RowComparison {
     for (const [id, row] of rows) {
       const compared = compareRows(row, now.tables.get(table)?.get(id));
       isTimestamps &&= compared.isTimestamps;
-      if (compared.isAdditive) continue;
-      if (!isDerived) isAdditive = false;
+      if (compared.isAdditive === true) continue;
+      if (!isDerived && compared.isAdditive === false) isAdditive = false;
       else if (isAdditive) isAdditive = 'unknown';
     }
   }
@@ -71,7 +77,9 @@ function compareRows(before: Row, after: Row | undefined): JsonComparison {
   if (after === undefined) return LOST;
   const columns = Object.entries(before).map(([name, value]) => compareValues(value, after[name], name));
   return {
-    isAdditive: columns.every(({ isAdditive }) => isAdditive),
+    isAdditive:
+      columns.every(({ isAdditive }) => isAdditive === true) ||
+      (columns.every(({ isAdditive }) => isAdditive !== false) && 'unknown'),
     isTimestamps: columns.every(({ isTimestamps }) => isTimestamps),
   };
 }
@@ -80,6 +88,7 @@ function compareValues(before: unknown, after: unknown, column: string): JsonCom
   if (isSame(before, after) || isTimeUpdate(before, after, column)) return KEPT;
   if (before === null) return { isAdditive: true, isTimestamps: false };
   if (isGrowingCounter(before, after, column)) return { isAdditive: true, isTimestamps: false };
+  if (isStateChange(before, after, column)) return { isAdditive: 'unknown', isTimestamps: false };
   const [old, now] = [documentOf(before), documentOf(after)];
   return old === undefined || now === undefined ? LOST : compareJson(old, now);
 }
