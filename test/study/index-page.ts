@@ -66,7 +66,7 @@ function formatShares(records: readonly StudyRecord[]): readonly string[] {
       : [
           'With fixtures, somebody wrote them by hand: 18 of the 25 servers of the first study have such arguments.',
         ]),
-    'A tool of which no call succeeded needs the internet if it tried to reach it; it needs something else if it tried to reach a server on the same machine, or an answer said that a key, a setting or a program is missing, or asked for another tool that lacks one.',
+    'A tool of which no call succeeded needs the internet if it tried to reach it, or an answer said that a request failed; it needs something else if it tried to reach a server on the same machine, or an answer said that a key, a setting or a program is missing, or asked for another tool that lacks one.',
     '',
     '| servers | called, of all tools | of those that need no internet | of those that need nothing else either |',
     '|---|---|---|---|',
