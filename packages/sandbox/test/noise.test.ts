@@ -23,6 +23,7 @@ describe('the name of a file', () => {
   it('makes something new noise, but not what existed before the server started', () => {
     for (const [path, noise] of [
       ['/src/cache/entry', 'cache'],
+      ['/src/.garden-cache/entry', 'cache'],
       ['/logs/today', 'log'],
       ['/audit.log', 'log'],
       ['/share/server/telemetry.jsonl', 'log'],

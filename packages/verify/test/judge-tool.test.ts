@@ -395,10 +395,18 @@ describe('attribution', () => {
   });
 
   it('what Git rewrites with every commit leaves open whether something was lost', () => {
-    for (const path of ['index', 'HEAD', 'COMMIT_EDITMSG', 'refs/heads/main', 'logs/HEAD', 'config']) {
+    for (const path of [
+      'index',
+      'HEAD',
+      'COMMIT_EDITMSG',
+      'refs/heads/main',
+      'logs/HEAD',
+      'config',
+      'refs/tags/v1',
+    ]) {
       const trials = given([trial([{ changes: [modified(`${SEED}/.git/${path}`, 'one', 'other')] }])]);
       expect(kinds({ readOnlyHint: true }, trials).readOnlyHint).toBe('contradicted');
-      const isLost = path === 'config';
+      const isLost = path === 'config' || path === 'refs/tags/v1';
       expect(kinds({ destructiveHint: false }, trials).destructiveHint).toBe(
         isLost ? 'contradicted' : 'unobserved',
       );

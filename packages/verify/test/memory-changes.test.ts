@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { ok } from '@assay-mcp/kit/result';
 import { findMemoryChanges } from '../src/experiment/memory-changes.ts';
+import type { FoundValue } from '../src/arguments/knowledge.ts';
 import type { CallableTool } from '../src/experiment/views.ts';
 import type { CalledServer } from '../src/experiment/run-tool.ts';
 
@@ -73,6 +74,31 @@ describe('a tool that says that it only reads', () => {
     expect(await contradicted(notes, tools)).toEqual(['check_notes']);
     expect(await argumentsThatChange(notes, tools)).toEqual([{ which: 'new' }]);
     expect(await contradicted(() => 'note', tools)).toEqual([]);
+  });
+
+  it('is called after the calls that it needs, with the values of that server', async () => {
+    const id = (value: string): FoundValue => ({ noun: 'note', member: 'id', value });
+    const setup = [{ tool: 'add_note', args: {}, values: [id('n-1')] }];
+    const sets = [{ args: { id: 'n-1' }, origin: 'chained', shape: '{}' }] as const;
+    const tools = TOOLS.map((tool) => (tool.name === 'check_notes' ? { ...tool, sets, setup } : tool));
+    // Each server has an id of its own.
+    const notes: Notes = (calls) =>
+      calls.at(-1) === 'add_note'
+        ? JSON.stringify({ id: 'n-2' })
+        : `note${calls.includes('check_notes n-2') ? ' checked' : ''}`;
+    expect(await contradicted(notes, tools)).toEqual(['check_notes']);
+  });
+
+  it('is contradicted by an amount, and not by a number of requests, which may be listed too', async () => {
+    const checked = (calls: readonly string[]): number =>
+      calls.filter((name) => name === 'check_notes').length;
+    const shown = (member: string): Promise<readonly string[]> =>
+      contradicted(
+        (calls) => JSON.stringify({ name: 'note', [member]: checked(calls) }),
+        [{ ...TOOLS[0], name: 'list_pull_requests' } as CallableTool, ...TOOLS.slice(1)],
+      );
+    expect(await shown('litres')).toEqual(['check_notes']);
+    expect(await shown('requests')).toEqual([]);
   });
 
   // Readings pass as time does. New servers repeat what happens some time after their start.

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { ok } from '@assay-mcp/kit/result';
 import type { VerdictKind } from '@assay-mcp/kit/verification/verdict';
 import type { SetupCall } from '../src/experiment/explore-tools.ts';
-import { type CalledServer, runTool } from '../src/experiment/run-tool.ts';
+import { type CalledServer, hasSucceeded, runTool } from '../src/experiment/run-tool.ts';
 import { judgeTool } from '../src/judge/judge-tool.ts';
 import type { Observation, StateChange } from '@assay-mcp/sandbox/observation';
 import { answer, created, modified, observation, SEED } from './observations.ts';
@@ -141,6 +141,39 @@ describe('a tool that says that it destroys nothing', () => {
     expect(calls).toContainEqual(['plant']);
     expect(trials.at(-1)?.control.changes).toEqual([FROM_START]);
   });
+});
+
+it('a flag that fails after other calls is tried in a server of its own', async () => {
+  let opened = 0;
+  const { trials } = await runTool({
+    ...{
+      tool: 'plant',
+      sets: [{ args: {}, origin: 'fixture', shape: '{}' }],
+      setups: [[]],
+      creatingCalls: [],
+    },
+    variants: ['a', 'b'].map((bed) => ({
+      ...({
+        args: { bed, replace: true },
+        origin: 'heuristic',
+        shape: '{"bed":string,"replace":true}',
+      } as const),
+    })),
+    ...{ seed: SEED, startTargets: new Set<string>() },
+    pace: { controlMs: 1, startMs: 0, settleMs: 0, lateMs: 0, roundMs: 0, callLimitMs: 1_000, repeats: 2 },
+    openServer: () => {
+      opened += 1;
+      const isFirst = opened === 1;
+      const call: CalledServer['call'] = (_, args) =>
+        Promise.resolve({ answer: isFirst && args['bed'] === 'a' ? answer('in use', true) : answer() });
+      return Promise.resolve(ok({ ...scripted({ called: [] }), call }));
+    },
+    endWithoutCall: () => Promise.resolve(undefined),
+    limits: { first: pLimit(1), again: pLimit(1) },
+    signal: new AbortController().signal,
+  });
+  expect(opened).toBe(2);
+  expect(trials.filter(({ args }) => args['bed'] === 'a').map(hasSucceeded)).toEqual([true]);
 });
 
 function nothing(times: number): readonly Partial<Observation>[] {

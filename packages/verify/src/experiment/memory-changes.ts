@@ -36,7 +36,7 @@ const MAX_CONFIRMING = 4;
 const MAX_VARIANTS = 16;
 /** Names of tools that show what is in a state, which is not lost when it has another. */
 const SHOWS_STATE =
-  /(?:^|[_.\s-])(?:open|pending|active|available|unread|due|today|upcoming|free|overdue|next|queue[d]?|todo)(?:$|[_.\s-])/i;
+  /(?:^|[_.\s-])(?:open|pending|active|available|unread|due|today|upcoming|free|overdue|next|queued?|todo)(?:$|[_.\s-])/i;
 
 export interface MemoryRun extends ServerRun {
   /** Calls after which there is data. */
@@ -211,12 +211,13 @@ function findLostData(
     isOneCall,
     withIds: former.hasStableNumbers,
   });
+  if (loss === undefined) return undefined;
   const shownNow = [...after].flatMap(([other, { lines }]) => {
     const known = other === view ? undefined : before.get(other);
     return known === undefined ? [] : compareLines(known.lines, lines, { withAmounts: false }).added;
   });
-  const isMoved = loss?.gone.some((line) => shownNow.some((added) => readValue(added) === readValue(line)));
-  return isMoved === true ? undefined : loss;
+  const isMoved = loss.gone.some((line) => shownNow.some((added) => readValue(added) === readValue(line)));
+  return isMoved ? undefined : loss;
 }
 
 /** The value of a line of JSON, else the whole line. */

@@ -17,7 +17,10 @@ const MAX_LINE = 300;
 const MAX_DEPTH = 8;
 /** Parts of answers that describe the use of a server and not its data, by the names of tools and members. */
 const ABOUT_USE =
-  /(?:^|[^a-z])(?:stat(?:s|istics)?|metrics?|usage|cached?|caches|log(?:s|ged)?|histor(?:y|ies)|recent(?:ly)?|last|sessions?|calls?|hits?|access(?:ed)?|activit(?:y|ies)|uptime|time(?:stamp)?|at|health|quer(?:y|ies)|seen|views?|viewed|requests?|served|lookups?|reads?|searches|invocations?|counter)(?:$|[^a-z])/i;
+  /(?:^|[^a-z])(?:stat(?:s|istics)?|metrics?|usage|cached?|caches|log(?:s|ged)?|histor(?:y|ies)|recent(?:ly)?|last|sessions?|calls?|hits?|access(?:ed)?|activit(?:y|ies)|uptime|time(?:stamp)?|at|health|quer(?:y|ies)|seen|views?|viewed)(?:$|[^a-z])/i;
+/** Names of counters of what clients asked for. Only their numbers are left out: a list of pull requests is data. */
+const COUNTS_USE =
+  /(?:^|[^a-z])(?:requests?|served|lookups?|reads?|searches|invocations?|counter)(?:$|[^a-z])/i;
 /** `get_status`, `server_status`; not `zone_status`. */
 const SHOWS_STATUS = /^(?:get |show |check )?(?:(?:server|system|connection|index|cache) )?status$/;
 /** Numbers that grow with each change, also with one that changes nothing else. */
@@ -34,7 +37,7 @@ export function showsUse(tool: string): boolean {
   return isAboutUse(tool) || SHOWS_STATUS.test(splitName(tool).join(' '));
 }
 
-/** The lines in their order. Undefined if the answer is no result, or is too large. */
+/** The lines of an answer, in order. Undefined for an error, and for an answer that is too large. */
 export function readAnswerLines(result: JsonObject | undefined): readonly AnswerLine[] | undefined {
   if (result === undefined || result['isError'] === true) return undefined;
   const lines: AnswerLine[] = [];
@@ -100,7 +103,11 @@ const TIMES = /\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d\S{0,20})?|\b\d{1,2}:\d\d(?::\d\d(
 function listAmounts(lines: readonly AnswerLine[]): readonly string[] {
   return lines
     .map(({ text }) => text.replaceAll(TIMES, '#'))
-    .map((text) => (ABOUT_CHANGES.test(text) || isAboutUse(text) ? text.replaceAll(/\d+/g, '#') : text))
+    .map((text) =>
+      ABOUT_CHANGES.test(text) || COUNTS_USE.test(text) || isAboutUse(text)
+        ? text.replaceAll(/\d+/g, '#')
+        : text,
+    )
     .filter((text) => /[\p{L}\d]/u.test(text));
 }
 
@@ -145,8 +152,8 @@ export function isDifferent({ gone, added }: LineDifference): boolean {
 const MAX_CHANGED = 0.5;
 /** A state that a thing has at a time. Nothing is lost when it has another. */
 const STATE =
-  /(?:^|[^a-z])(?:status|state|(?:in)?active|running|stopped|started|paused|idle|enabled|disabled|on|off|open(?:ed)?|closed|done|todo|pending|completed?|true|false|yes|no)(?:$|[^a-z])/i;
-/** An answer that says that there is nothing. */
+  /(?:^|[^a-z])(?:status|state|(?:in)?active|running|stopped|started|paused|idle|enabled|disabled|open(?:ed)?|closed|done|todo|pending|completed?|true|false)(?:$|[^a-z])|(?:^|[^a-z])(?:on|off|yes|no)$/i;
+/** What tools write instead of an empty list. */
 const SAYS_EMPTY =
   /^\W*(?:no|none|nothing|empty|not|keine?|aucune?|ning[uú]n|nenhum|0|#)\b|\b(?:empty|yet)\b/i;
 

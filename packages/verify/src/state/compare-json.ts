@@ -1,7 +1,7 @@
 import { isJsonObject, type JsonObject } from '@assay-mcp/kit/json-object';
 
 /** How much of the old content is kept. */
-export interface JsonComparison {
+export interface Comparison {
   /**
    * Nothing was lost: members and elements were only added, or timestamps and growing counters updated. Unknown if, besides,
    * only states differ, such as that a task is done: whether the former one is lost depends on what it means.
@@ -14,7 +14,7 @@ export interface JsonComparison {
 /** Up to this many elements, arrays are compared regardless of order; larger ones only in order. */
 const MAX_UNORDERED = 500;
 
-export function compareJson(before: unknown, after: unknown): JsonComparison {
+export function compareJson(before: unknown, after: unknown): Comparison {
   return {
     isAdditive:
       isKept(before, after, { key: '', mayChangeState: false }) ||

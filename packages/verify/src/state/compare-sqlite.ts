@@ -15,7 +15,7 @@ import {
   isGrowingCounter,
   isStateChange,
   isTimeUpdate,
-  type JsonComparison,
+  type Comparison,
 } from './compare-json.ts';
 
 const MAGIC = Buffer.from('SQLite format 3\0');
@@ -36,25 +36,20 @@ interface Content {
   readonly derived: ReadonlySet<string>;
 }
 
-/** How much of the rows is kept. `unknown`: only what a virtual table or SQLite derives from other rows was lost. */
-export interface RowComparison {
-  readonly isAdditive: boolean | 'unknown';
-  readonly isTimestamps: boolean;
-}
-
 /**
- * Compares the stored rows of two database files. The server wrote the schema, so nothing in it is evaluated: no
- * view, virtual table, generated column, index or trigger. The error is a phrase. Hostile files can still take much
- * time and memory, so this runs in a process of its own.
+ * Compares the stored rows of two database files. Whether something was lost is unknown also if only rows are gone that
+ * SQLite or a virtual table derives from others. The server wrote the schema, so nothing in it is evaluated: no view,
+ * virtual table, generated column, index or trigger. The error is a phrase. Hostile files can still take much time and
+ * memory, so this runs in a process of its own.
  */
-export function compareSqlite(before: Buffer, after: Buffer): Result<RowComparison, string> {
+export function compareSqlite(before: Buffer, after: Buffer): Result<Comparison, string> {
   const old = contentOf(before);
   if (!old.ok) return old;
   const now = contentOf(after);
   return now.ok ? ok(compareContents(old.value, now.value)) : now;
 }
 
-function compareContents(old: Content, now: Content): RowComparison {
+function compareContents(old: Content, now: Content): Comparison {
   let isAdditive: boolean | 'unknown' = true;
   let isTimestamps = sizeOf(old) === sizeOf(now) && old.definitions === now.definitions;
   for (const [table, rows] of old.tables) {
@@ -70,10 +65,10 @@ function compareContents(old: Content, now: Content): RowComparison {
   return { isAdditive, isTimestamps };
 }
 
-const LOST: JsonComparison = { isAdditive: false, isTimestamps: false };
-const KEPT: JsonComparison = { isAdditive: true, isTimestamps: true };
+const LOST: Comparison = { isAdditive: false, isTimestamps: false };
+const KEPT: Comparison = { isAdditive: true, isTimestamps: true };
 
-function compareRows(before: Row, after: Row | undefined): JsonComparison {
+function compareRows(before: Row, after: Row | undefined): Comparison {
   if (after === undefined) return LOST;
   const columns = Object.entries(before).map(([name, value]) => compareValues(value, after[name], name));
   return {
@@ -84,7 +79,7 @@ function compareRows(before: Row, after: Row | undefined): JsonComparison {
   };
 }
 
-function compareValues(before: unknown, after: unknown, column: string): JsonComparison {
+function compareValues(before: unknown, after: unknown, column: string): Comparison {
   if (isSame(before, after) || isTimeUpdate(before, after, column)) return KEPT;
   if (before === null) return { isAdditive: true, isTimestamps: false };
   if (isGrowingCounter(before, after, column)) return { isAdditive: true, isTimestamps: false };
